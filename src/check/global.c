@@ -229,27 +229,63 @@ static bool write_series(const struct watched_cta *cta, uint32_t *word, uint32_t
     return !slow;
 }
 
+/* Lanes from `first` on, all of `mask`, whose accesses lie one behind the other. */
+static uint32_t lanes_in_a_row(const struct exec_access *access, uint32_t mask, uint32_t first)
+{
+    uint64_t bytes = (uint64_t)access->bytes * access->vec;
+    uint32_t lane = first + 1;
+    if (access->contiguous && mask == UINT32_MAX)
+        return WARP_LANES - first;
+    while (lane < WARP_LANES && mask >> lane & 1 &&
+           access->address[lane] == access->address[lane - 1] + bytes)
+        lane++;
+    return lane - first;
+}
+
+static uint32_t lane_range(uint32_t first, uint32_t count)
+{
+    return (uint32_t)(((UINT64_C(1) << count) - 1) << first);
+}
+
+/* Shorter rows are dearer than their lanes one after the other. */
+#define ROW_LANES 4
+
+/* Plain loads or stores of whole words, row by row. The lanes that need a closer look. */
+static uint32_t check_rows(const struct watched_cta *cta, const struct exec_access *access,
+                           uint32_t mask)
+{
+    uint32_t words = (uint32_t)access->bytes * access->vec / 4, left = 0;
+    for (uint32_t rest = mask, count; rest; rest &= ~lane_range(lowest_lane(rest), count)) {
+        uint32_t lane = lowest_lane(rest);
+        count = lanes_in_a_row(access, mask, lane);
+        uint32_t *word = words_at(cta->launch->check, access->address[lane]);
+        bool done = count >= ROW_LANES &&
+                    (access->kind == ACCESS_LOAD ? read_series(cta, word, count * words)
+                                                 : write_series(cta, word, count * words));
+        left |= done ? 0 : lane_range(lane, count);
+    }
+    return left;
+}
+
 static void check_races(struct watched_cta *cta, struct exec_warp *warp,
                         const struct exec_access *access, uint32_t mask, bool strong)
 {
     uint64_t bytes = (uint64_t)access->bytes * access->vec;
     bool load = access->kind == ACCESS_LOAD;
+    uint32_t closer = mask; /* lanes to be looked at one by one */
     if (load && strong)
         return;
-    if (access->contiguous && !strong && access->kind <= ACCESS_STORE && bytes % 4 == 0) {
-        uint32_t *word = words_at(cta->launch->check, access->address[0]);
-        uint32_t count = (uint32_t)bytes * WARP_LANES / 4;
-        if (load ? read_series(cta, word, count) : write_series(cta, word, count))
-            return;
-    }
+    if (!strong && access->kind <= ACCESS_STORE && bytes % 4 == 0)
+        closer = check_rows(cta, access, mask);
     uint32_t kind = load ? READ : strong || access->kind != ACCESS_STORE ? ATOMIC : WRITTEN;
     uint64_t last = 0;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    for (uint32_t rest = closer ? mask : 0; rest; rest &= rest - 1) {
         uint32_t lane = lowest_lane(rest);
         if (load && access->address[lane] == last)
             continue; /* a broadcast */
         last = access->address[lane];
-        race_lane(cta, warp, access, lane, kind);
+        if (closer >> lane & 1)
+            race_lane(cta, warp, access, lane, kind);
     }
 }
 
@@ -261,21 +297,17 @@ static void check_written_bytes(struct watched_cta *cta, struct exec_warp *warp,
     const struct check *check = cta->launch->check;
     uint64_t bytes = (uint64_t)access->bytes * access->vec;
     bool reads = access->kind != ACCESS_STORE, writes = access->kind != ACCESS_LOAD;
-    if (access->contiguous) {
-        uint64_t first = access->address[0] - check->base;
-        bool good = !reads || bits_all(check->written, first, bytes * WARP_LANES);
-        if (good && writes)
-            bits_set(check->written, first, bytes * WARP_LANES);
-        if (good)
-            return;
-    }
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    for (uint32_t rest = mask, count; rest; rest &= ~lane_range(lowest_lane(rest), count)) {
         uint32_t lane = lowest_lane(rest);
         uint64_t first = access->address[lane] - check->base;
-        if (reads && !bits_all(check->written, first, bytes))
-            report_uninitialised(cta, warp, access, lane, "global");
+        count = lanes_in_a_row(access, mask, lane);
+        if (reads && !bits_all(check->written, first, bytes * count)) {
+            count = 1; /* which of them? */
+            if (!bits_all(check->written, first, bytes))
+                report_uninitialised(cta, warp, access, lane, "global");
+        }
         if (writes)
-            bits_set(check->written, first, bytes);
+            bits_set(check->written, first, bytes * count);
     }
 }
 

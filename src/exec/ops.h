@@ -83,11 +83,14 @@ static inline void element_set(const struct exec_state *state, const struct elem
 }
 
 /* Run functions, by file of ops/. */
-uop_run run_lanes, run_float, run_convert, run_select, run_pred_logic;  /* alu.c */
-uop_run run_compare, run_set;                                           /* compare.c */
-uop_run run_carry, run_prmt_mode;                                       /* carry.c */
-uop_run run_pack, run_unpack, run_move_vector;                          /* move.c */
-uop_run run_memory, run_fence;                                          /* memory.c */
+uop_run run_lanes, run_float, run_convert, run_select, run_pred_logic; /* alu.c */
+uop_run run_compare, run_set;                                          /* compare.c */
+uop_run run_carry, run_prmt_mode;                                      /* carry.c */
+uop_run run_pack, run_unpack, run_move_vector;                         /* move.c */
+uop_run run_memory, run_fence;                                         /* memory.c */
+/* An access of `mask` at warp->pc with its addresses, which have not been looked at. */
+void memory_access_begin(const struct exec_warp *warp, const struct uop_memory *memory,
+                         uint32_t mask, struct exec_access *access);
 uop_run run_frame_param;                                                /* access.c */
 uop_run run_cvta, run_isspacep;                                         /* address.c */
 uop_run run_branch, run_switch, run_exit, run_trap, run_nop, run_sleep; /* control.c */

@@ -315,13 +315,10 @@ static void gather_atomic(const struct exec_state *state, const struct uop_memor
     }
 }
 
-enum exec_event run_memory(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
-                           struct exec_access *access)
+void memory_access_begin(const struct exec_warp *warp, const struct uop_memory *memory,
+                         uint32_t mask, struct exec_access *access)
 {
-    const struct uop_memory *memory = uop->memory;
-    struct exec_state *state = warp->state;
-    if (!mask)
-        return advance(warp);
+    const struct exec_state *state = warp->state;
     access->kind = memory->kind;
     access->space = memory->space;
     access->mask = mask;
@@ -333,8 +330,18 @@ enum exec_event run_memory(struct exec_warp *warp, const struct uop *uop, uint32
     access->non_coherent = memory->non_coherent;
     access->frame_offset = state->frames[state->depth].offset;
     compute_addresses(state, memory, mask, access->address);
+    access->contiguous = is_contiguous(access, (uint64_t)memory->bytes * memory->vec);
+}
+
+enum exec_event run_memory(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                           struct exec_access *access)
+{
+    const struct uop_memory *memory = uop->memory;
+    const struct exec_state *state = warp->state;
+    if (!mask)
+        return advance(warp);
+    memory_access_begin(warp, memory, mask, access);
     uint64_t bytes = (uint64_t)memory->bytes * memory->vec;
-    access->contiguous = is_contiguous(access, bytes);
     if (memory->space == SPACE_NONE)
         resolve_generic(access, warp->cta);
     else if (memory->space == SPACE_SHARED_CLUSTER)

@@ -151,6 +151,19 @@ static bool is_passed_over(struct runner *r, const struct uop *uop)
     return space == SPACE_PARAM || space == SPACE_CONST;
 }
 
+/* A load by all lanes that the direct way takes: it changes nothing but registers, so that it may
+ * be made before it is told. False: nothing has happened. */
+static bool load_now(struct runner *r, struct exec_warp *warp, const struct uop *uop, uint32_t mask)
+{
+    if (uop->run != run_memory || mask != UINT32_MAX)
+        return false;
+    const struct uop_memory *memory = uop->memory;
+    if (!memory->is_direct || memory->kind != ACCESS_LOAD || memory->space == SPACE_NONE)
+        return false; /* of generic addresses the space is to be found first */
+    memory_access_begin(warp, memory, mask, &r->access);
+    return r->direct(warp, uop, mask);
+}
+
 /* The same with everything told before it happens. */
 static enum exec_event observe_one(struct runner *r, struct exec_warp *warp, int *rc)
 {
@@ -160,6 +173,10 @@ static enum exec_event observe_one(struct runner *r, struct exec_warp *warp, int
         r->observer->issues(warp, mask);
     if (is_passed_over(r, uop) && r->direct(warp, uop, mask))
         return EXEC_DONE;
+    if (load_now(r, warp, uop, mask)) {
+        r->observer->accesses(warp, &r->access);
+        return EXEC_DONE;
+    }
     enum exec_event event = uop->run(warp, uop, mask, &r->access);
     if (event != EXEC_ACCESS)
         return event;
