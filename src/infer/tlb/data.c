@@ -4,8 +4,9 @@
  * translation. So more lines than a small L2 has are walked in four pages first: if they are slow,
  * this is what missing data cost, and an excess of just that is no miss of a level.
  *
- * Unless a miss of a level happens to cost the same. Then two lines of each page are walked, one
- * just behind the other: the second finds its translation at hand, and is slow for its data alone.
+ * Unless a miss of a level happens to cost the same. Then each line is walked just behind another
+ * one of its page: it finds its translation at hand, and is slow for its data alone. (The other
+ * line would not do in its place: it lies in another set of L2, which may not be too full.)
  */
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ static const struct {
     .least_cycles = 20, /* cycles: less is not missing data */
     .share =
         0.1, /* share of the loads: more than noise; where a line is long most find it just read */
-    .second_lines = 3,   /* lines from an element to its second line */
+    .second_lines = 3,   /* lines from an element to the one before it */
     .second_share = 0.2, /* share of the slow elements: so many may be slow for their data */
 };
 
@@ -73,7 +74,7 @@ int tlb_ask_second_lines(struct tlb_lab *tl, bool *data, const struct tlb_level 
         return error_memory();
     }
     for (size_t i = 0; i < ring.count; i++) {
-        ring.unit[i] = tlb_place(stride, i / 2, i % 2 * limits.second_lines);
+        ring.unit[i] = tlb_place(stride, i / 2, i % 2 ? 0 : limits.second_lines);
     }
     int rc = tlb_view(tl, &view, &ring, level, 1);
     free(ring.unit);

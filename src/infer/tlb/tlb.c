@@ -124,6 +124,21 @@ static void set_threshold(const struct tlb_lab *tl, struct tlb_level *level, str
     level->page = search->stride;
 }
 
+/* What elements exceed hits by, but for a few: those of which L2 misses the line tell nothing of
+ * that. */
+static double high_of(const struct tlb_lab *tl, const struct tlb_view *view,
+                      const struct tlb_level *trial)
+{
+    struct tlb_view rest = *view;
+    rest.count = 0;
+    for (size_t i = 0; i < view->count; i++) {
+        if (!tlb_is_data(tl, trial, view->excess[i])) {
+            rest.excess[rest.count++] = view->excess[i];
+        }
+    }
+    return rest.count ? tlb_view_quantile(&rest, limits.hit_quantile) - trial->before + 1 : 0;
+}
+
 /* Twice the same elements are slow, enough of them, and enough slower. */
 static int look_twice(struct tlb_lab *tl, struct search *search, bool *found,
                       const struct tlb_ring *ring, const struct tlb_level *trial)
@@ -152,7 +167,7 @@ static int look_twice(struct tlb_lab *tl, struct search *search, bool *found,
                  search->median - search->before > limits.apart * search->noise;
     }
     if (rc == 0 && !*found) {
-        search->high = tlb_view_quantile(&view, limits.hit_quantile) - search->before + 1;
+        search->high = high_of(tl, &view, trial);
         search->stray = stray;
     }
     tlb_view_free(&view);
@@ -335,14 +350,16 @@ static int find_first(struct tlb_lab *tl, struct search *search, struct tlb_leve
 
 /*
  * Where L2 is too small for the lines of a walk (tlb/data.c), a load that takes longer than missing
- * data alone may have missed both: the two add up, and what is left for the translation is open.
+ * data alone may have missed both: the two add up, and what is left for the translation is open;
+ * so it is of the level behind, whose penalty comes on top.
  * Behind noise the second level's penalty is the difference of two medians among loads that miss
  * the first level, and some miss no more than that: three in four were right in blind trials.
  */
 static double penalty_confidence(const struct tlb_lab *tl, const struct tlb_level *level,
                                  size_t in_front)
 {
-    if (tl->data_cycles > 0 && level->penalty > tl->data_cycles) {
+    bool both = level->penalty > tl->data_cycles || level->before > tl->data_cycles;
+    if (tl->data_cycles > 0 && both) {
         return 0.6;
     }
     return !tl->noisy ? 0.95 : in_front ? 0.75 : 0.9;
