@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include "util/team.h"
 
+#include <fenv.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -111,6 +112,7 @@ static void *help(void *arg)
     struct team *team = arg;
     uint32_t looks = 0;
     hostthread_is_ours();
+    fesetenv(FE_DFL_ENV); /* not that of the thread that has started it */
     while (!atomic_load_explicit(&team->over, memory_order_relaxed)) {
         if (run_some(team)) {
             looks = 0;

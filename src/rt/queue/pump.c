@@ -7,6 +7,7 @@
  * that are only functional) when it begins. Between two steps, and in the middle of kernels, the
  * lock goes to another thread that wants it.
  */
+#include <fenv.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -569,7 +570,7 @@ static enum step advance(struct queue *queue, uint64_t until_ps)
     return end_first(queue, reached ? until_ps : now_ps) ? STEP_DONE : STEP_PAUSED;
 }
 
-static enum step step(struct queue *queue, uint64_t until_ps)
+static enum step take_step(struct queue *queue, uint64_t until_ps)
 {
     const struct rt *rt = queue->rt;
     if (rt->cancel && *rt->cancel && queue->grids == 0) {
@@ -577,6 +578,18 @@ static enum step step(struct queue *queue, uint64_t until_ps)
     }
     give_back_memory(queue);
     return begin_one(queue) ? STEP_DONE : advance(queue, until_ps);
+}
+
+/* The calling thread is the program's, which may round as it likes and have no subnormal numbers
+ * (-ffast-math): what the device does is none of that. */
+static enum step step(struct queue *queue, uint64_t until_ps)
+{
+    fenv_t own;
+    fegetenv(&own);
+    fesetenv(FE_DFL_ENV);
+    enum step done = take_step(queue, until_ps);
+    fesetenv(&own);
+    return done;
 }
 
 int queue_wait(struct queue *queue, queue_met *met, const void *ctx, uint64_t seq)
