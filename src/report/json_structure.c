@@ -116,6 +116,9 @@ static int put_tlb(json_t *object, const struct tlb_result *tlb)
 {
     int rc = json_put_string(object, "id", tlb->id);
     rc = rc < 0 ? rc : json_put_bool(object, "present", tlb->present);
+    if (rc == 0 && !tlb->present) {
+        rc = json_put_refusal(object, tlb->absence.status, tlb->absence.reason);
+    }
     rc = rc < 0 ? rc : put_scope(object, tlb);
     rc = rc < 0 ? rc : json_put_attribute(object, "page", &tlb->page);
     rc = rc < 0 ? rc : json_put_attribute(object, "coverage", &tlb->coverage);

@@ -397,7 +397,9 @@ static void tlb_line(struct pen *pen, const struct tlb_result *tlb)
     if (tlb->policy.name[0]) {
         strbuf_printf(&pen->out, ", policy %s", tlb->policy.name);
     }
-    strbuf_append(&pen->out, tlb->present ? "\n" : " does not show\n");
+    strbuf_append(&pen->out, tlb->present                              ? "\n"
+                             : tlb->absence.status == ATTRIBUTE_ABSENT ? " does not show\n"
+                                                                       : " not measured\n");
 }
 
 static void tlb_lines(struct pen *pen, const struct dissection *d)

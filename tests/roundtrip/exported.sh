@@ -49,7 +49,7 @@ for one in told["tlbs"]:
     if one["id"] == "l1_tlb":
         put(one, "miss_penalty", 8, 0.95)
     elif one["id"] == "l2_tlb":
-        one["present"] = False
+        one.update({"present": False, "status": "absent", "reason": "the test's"})
 for row in told["latency_patterns"]:
     if row["pattern"] in ("P1", "P3", "P4", "P5"):
         put(row, "latency", {"P1": 200, "P3": 208, "P4": 290, "P5": 390}[row["pattern"]], 0.9)
@@ -99,14 +99,37 @@ caches["constant_l15"].pop("hit_latency")
 caches["constant_l1"]["miss_penalty"]["value"] = 700
 told["outstanding"].update({"structure": "mshr", "entries": tlb["entries"], "lanes_count_as_mergers": True})
 json.dump(told, open("other.json", "w"))
-told["tlbs"] = [tlb, {"id": "l2_tlb", "present": False}]
+second = {"id": "l2_tlb", "present": False, "status": "absent", "reason": "the test's"}
+told["tlbs"] = [tlb, second]
 tlb["policy"]["name"] = "unknown"
 tlb["scope"] = "sm"
 tlb["page"]["value"] = 16 << 20
 for memory in (40, 80):
     told["device"]["memory_bytes"] = memory << 30
     json.dump(told, open("of%d.json" % memory, "w"))
+second["status"] = "not measured"
+json.dump(told, open("refused.json", "w"))
+tlb["scope"] = "gpu"
+tlb["page"]["value"] = 64 << 20
+json.dump(told, open("beside.json", "w"))
+told["tlbs"] = [{"id": "l1_tlb", "present": False, "status": "not measured", "reason": "the test's"}]
+json.dump(told, open("neither.json", "w"))
+told["tlbs"][0]["status"] = "absent"
+json.dump(told, open("none.json", "w"))
 EOF
+# A TLB that was refused is no TLB that is absent: the base's is left, and the model says so.
+for told in refused neither beside none; do
+    "$SONDE" export $told.json --format sonde --base a100 -o $told.yaml && "$SONDE" model check $told.yaml >check || fail "$told: no model"
+done
+! grep '^tlb_l2:' refused.yaml || fail "a second TLB that was refused is a value"
+! grep '^tlb_l[12]:' neither.yaml || fail "a first TLB that was refused is a value"
+grep -q '^# tlb_l1 was not measured: that of the base' neither.yaml || fail "it is not told whose first TLB that is"
+for told in refused neither; do
+    grep -q '^# tlb_l2 was not measured: that of the base' $told.yaml || fail "$told: it is not told whose second TLB that is"
+done
+sed -n '/^tlb_l2:/,/^walker:/p' beside.yaml | grep -q 'enabled: false *# not measured' || fail "the base's second TLB is behind a first that it cannot serve"
+[ "$(grep -A 1 '^tlb_l[12]:' none.yaml | grep -c 'enabled: false *# measured')" = 2 ] || fail "TLBs that are absent are there"
+
 "$SONDE" export other.json --format sonde --base 8600gts -o other.yaml || fail "over 8600gts: no model"
 sed -n '/^l2:/,/^noc:/p' other.yaml | grep -q 'enabled: true' || fail "the L2 that was found is not there: the base has none"
 sed -n '/^tlb_l1:/,/^tlb_l2:/p' other.yaml | grep -q 'policy: biased, victim_probability: \[0.5, ' || fail "the TLB's shares are lost"

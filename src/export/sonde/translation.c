@@ -144,7 +144,36 @@ static void entry_lines(struct model_text *t, const json_t *tlb, const struct ca
     model_replacement(t, tlb, ways_of(tlb));
 }
 
-bool model_keeps_second_tlb(const struct model_text *t)
+/* Whether a level was looked for and shown not to exist. Nothing is shown by one that was refused,
+ * nor where an earlier version told no reason. */
+static bool shows_absent(const struct model_text *t, const char *id)
+{
+    const json_t *tlb = json_find_id(json_object_get(t->root, "tlbs"), id);
+    return json_is_false(json_object_get(tlb, "present")) &&
+           strcmp(saved_text(tlb, "status", ""), "absent") == 0;
+}
+
+/* Whether a level was sought and not found; behind a first one that was not, no second is sought.
+ */
+static bool was_refused(const struct model_text *t, const char *id)
+{
+    const json_t *tlbs = json_object_get(t->root, "tlbs");
+    return !saved_tlb(t->root, id) && json_array_size(tlbs) > 0 && !shows_absent(t, id) &&
+           !shows_absent(t, "l1_tlb");
+}
+
+/* Whether the base's second TLB can stand behind the first that was found. */
+static bool is_base_behind(const struct model_text *t)
+{
+    const struct tlb_spec *base = &t->base->tlb_l2;
+    const json_t *first = saved_tlb(t->root, "l1_tlb");
+    uint64_t span = base->entries.line_bytes, page = span;
+    saved_u64(&page, first, "page");
+    return page > 0 && span % page == 0 && scope_of(first, t->base->tlb_l1.scope) <= base->scope;
+}
+
+/* Whether the base's second TLB translates all of memory. */
+static bool is_beyond_memory(const struct model_text *t)
 {
     const struct tlb_spec *base = &t->base->tlb_l2;
     uint64_t entries = (uint64_t)base->entries.sets * base->entries.ways;
@@ -152,25 +181,34 @@ bool model_keeps_second_tlb(const struct model_text *t)
         entries += base->entries.ways_per_set[set];
     }
     uint64_t memory = saved_plain_u64(json_object_get(t->root, "device"), "memory_bytes", 0);
-    uint64_t span = base->entries.line_bytes, page = span;
-    const json_t *first = saved_tlb(t->root, "l1_tlb");
-    saved_u64(&page, first, "page");
-    bool is_behind =
-        page > 0 && span % page == 0 && scope_of(first, t->base->tlb_l1.scope) <= base->scope;
-    return first && !saved_tlb(t->root, "l2_tlb") && base->entries.enabled && is_behind &&
-           memory > 0 && memory / span < entries;
+    return memory > 0 && memory / base->entries.line_bytes < entries;
 }
 
-/* Did not show; behind a first TLB that does not exist there is none either. */
-static bool is_absent(const struct model_text *t, const char *id)
+bool model_keeps_second_tlb(const struct model_text *t)
 {
-    const json_t *tlbs = json_object_get(t->root, "tlbs");
-    const json_t *tlb = json_find_id(tlbs, id), *first = json_find_id(tlbs, "l1_tlb");
-    if (strcmp(id, "l2_tlb") == 0 && model_keeps_second_tlb(t)) {
-        return false;
+    return saved_tlb(t->root, "l1_tlb") && !saved_tlb(t->root, "l2_tlb") &&
+           t->base->tlb_l2.entries.enabled && is_base_behind(t) &&
+           (was_refused(t, "l2_tlb") || is_beyond_memory(t));
+}
+
+/* A level that was not found: shown to be absent, as is what would stand behind one that is; or
+ * not measured, which leaves the base's, where that can stand behind the first. */
+static void missing_lines(struct model_text *t, const char *name, const char *id)
+{
+    bool is_second = strcmp(id, "l2_tlb") == 0;
+    bool is_kept = is_second && model_keeps_second_tlb(t);
+    if (was_refused(t, id)) {
+        bool fits = !is_second || !t->base->tlb_l2.entries.enabled || is_base_behind(t);
+        model_line(t, 0, "", "# %s was not measured: %s", name,
+                   fits ? "that of the base" : "the base's cannot stand behind the first");
+        if (!fits) {
+            model_line(t, 0, "", "%s:", name);
+            model_line(t, 1, "not measured: a guess", "enabled: false");
+        }
+    } else if (!is_kept && (shows_absent(t, id) || shows_absent(t, "l1_tlb"))) {
+        model_line(t, 0, "", "%s:", name);
+        model_line(t, 1, "measured", "enabled: false");
     }
-    return json_is_false(json_object_get(tlb, "present")) ||
-           json_is_false(json_object_get(first, "present"));
 }
 
 static bool section(struct model_text *t, const char *name, const char *id,
@@ -178,10 +216,7 @@ static bool section(struct model_text *t, const char *name, const char *id,
 {
     const json_t *tlb = saved_tlb(t->root, id);
     if (!tlb) {
-        if (is_absent(t, id)) {
-            model_line(t, 0, "", "%s:", name);
-            model_line(t, 1, "measured", "enabled: false");
-        }
+        missing_lines(t, name, id);
         return false;
     }
     model_line(t, 0, "", "%s:", name);

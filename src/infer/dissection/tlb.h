@@ -22,6 +22,7 @@ struct tlb_step {
 struct tlb_result {
     char id[16]; /* "l1_tlb", "l2_tlb" */
     bool present;
+    struct refusal absence; /* unless present: it does not exist, or it is not known whether */
     struct attribute page, coverage, entries, sets, miss_penalty;
     uint32_t entries_per_set[INFER_MAX_TLB_SETS]; /* in the order in which they overflow */
     size_t set_count;

@@ -227,10 +227,10 @@ static int grow(struct tlb_lab *tl, struct search *search)
     uint64_t next =
         search->reach / search->stride < 3 ? search->reach + search->stride : search->reach / 2 * 3;
     if (search->reach + search->stride > tl->limit_bytes) {
-        return lab_undecided(tl->lab,
-                             "no more than %llu MiB were walked, and no level of translation "
-                             "showed beyond these",
-                             (unsigned long long)(search->reach >> 20));
+        return lab_absent(tl->lab,
+                          "no more than %llu MiB were walked, and no level of translation "
+                          "showed beyond these",
+                          (unsigned long long)(search->reach >> 20));
     }
     search->reach = next < tl->limit_bytes ? next : tl->limit_bytes;
     while (search->reach / search->stride > limits.search_pages) {
@@ -281,6 +281,7 @@ static int find_page(struct tlb_lab *tl, struct search *search, struct tlb_level
     coarse.page = level->page;
     rc = find_level(tl, search, level);
     if (rc == INFER_UNDECIDED) { /* then as it was found */
+        tl->lab->why.status = ATTRIBUTE_NOT_MEASURED;
         *search = first;
         *level = coarse;
         return 0;
@@ -339,7 +340,7 @@ static int find_first(struct tlb_lab *tl, struct search *search, struct tlb_leve
         search->noise = outer.noise;
         rc = find_page(tl, search, level);
         if (rc == INFER_UNDECIDED || (rc == 0 && level->page >= longer.page)) {
-            tl->lab->why.reason[0] = '\0';
+            tl->lab->why = (struct refusal){0};
             *search = outer;
             *level = longer;
             return 0;
@@ -547,7 +548,7 @@ static int dissect_levels(struct tlb_lab *tl, struct search *search)
         }
         free(level.set);
         tlb_refuse(lab->out, &lab->why);
-        lab->why.reason[0] = '\0';
+        lab->why = (struct refusal){0};
     }
     return rc;
 }
@@ -583,6 +584,9 @@ void tlb_refuse(struct dissection *out, const struct refusal *why)
         attribute_refuse_open(&tlb->entries, "entries", why);
         attribute_refuse_open(&tlb->sets, "1", why);
         attribute_refuse_open(&tlb->miss_penalty, "cycles", why);
+        if (!tlb->present && !tlb->absence.reason[0]) {
+            tlb->absence = *why;
+        }
         if (!tlb->scope[0] && !tlb->scope_refusal.reason[0]) {
             tlb->scope_refusal = *why;
         }

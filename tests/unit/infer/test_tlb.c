@@ -317,6 +317,7 @@ static void a_level_that_draws_its_victims_is_found_whole(void **state)
     assert_int_equal(tlb->policy.probability_count, 6);
     assert_value(&tlb->miss_penalty, FIRST);
     assert_false(found.tlbs[1].present);
+    assert_int_equal(found.tlbs[1].absence.status, ATTRIBUTE_ABSENT);
 }
 
 static void a_bias_shows_in_the_shares(void **state)
@@ -606,6 +607,8 @@ static void what_the_device_refuses_says_why(void **state)
     const struct tlb_result *tlb = dissect(&gpu, 0);
     assert_false(tlb->present);
     assert_int_equal(tlb->page.status, ATTRIBUTE_NOT_MEASURED);
+    assert_int_equal(tlb->absence.status, ATTRIBUTE_NOT_MEASURED);
+    assert_string_equal(tlb->absence.reason, tlb->page.reason);
     assert_non_null(strstr(tlb->page.reason, "nothing is walked here"));
     assert_non_null(strstr(tlb->policy.refusal.reason, "nothing is walked here"));
 }
