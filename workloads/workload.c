@@ -64,16 +64,31 @@ static int load_file(struct workbench *bench, const char *folder, const char *na
     return rc;
 }
 
+/* NULL: it was not built in. */
+static const struct embedded_file *built_in(const char *name)
+{
+    char file_name[64];
+    snprintf(file_name, sizeof file_name, "%s.ptx", name);
+    return embed_find(workload_embedded, file_name);
+}
+
+uint64_t workload_hash(const struct workload *workload)
+{
+    const struct embedded_file *file = built_in(workload->name);
+    uint64_t hash = hash_bytes(HASH_BEGIN, SONDE_WORKLOADS_HOST, strlen(SONDE_WORKLOADS_HOST));
+    hash = hash_word(hash, workload->small_size);
+    return file ? hash_bytes(hash, file->data, file->size_bytes) : hash;
+}
+
 static int load_module(struct workbench *bench, const char *name)
 {
     if (bench->settings->folder) {
         return load_file(bench, bench->settings->folder, name);
     }
-    char file_name[64];
-    snprintf(file_name, sizeof file_name, "%s.ptx", name);
-    const struct embedded_file *file = embed_find(workload_embedded, file_name);
-    return file ? bench->machine->load(bench, file_name, (const char *)file->data, file->size_bytes)
-                : error_set(SONDE_EINTERNAL, "%s was not built in", file_name);
+    const struct embedded_file *file = built_in(name);
+    return file
+               ? bench->machine->load(bench, file->name, (const char *)file->data, file->size_bytes)
+               : error_set(SONDE_EINTERNAL, "%s.ptx was not built in", name);
 }
 
 static int check_settings(const struct workload *workload, const struct workload_settings *settings)

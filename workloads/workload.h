@@ -72,6 +72,9 @@ struct workload {
 extern const struct workload workloads[];
 extern const uint32_t workload_count;
 const struct workload *workload_find(const char *name); /* NULL: no such workload */
+/* All that is built in and decides what a run of it counts, but for the simulator: its PTX, its
+ * quick size, and the host's sides of all workloads. */
+uint64_t workload_hash(const struct workload *workload);
 /* The model that runs it where nothing else is said: one of the age of its instructions. */
 const char *workload_model(const struct workload *workload);
 

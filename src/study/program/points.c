@@ -80,8 +80,9 @@ static void put_device(struct strbuf *out, const struct points *points,
     }
 }
 
-/* What a point is known by when a study goes on, wherever its files lie by then: the program, its
- * settings and all that the model says. */
+/* What a point is known by when a study goes on, wherever its files lie by then: the program with
+ * what it contains, its settings and all that the model says. The simulator counts by its version.
+ */
 static int put_name(struct points *points, const struct study_role *role,
                     const struct study_program *program)
 {
@@ -90,9 +91,11 @@ static int put_name(struct points *points, const struct study_role *role,
     if (rc < 0) {
         return rc;
     }
-    strbuf_printf(&points->names, "%s'%s.%s %s %" PRIu32 " %" PRIu32 " %" PRIu32 " %016" PRIx64 "'",
+    strbuf_printf(&points->names,
+                  "%s'%s.%s %s %" PRIu32 " %" PRIu32 " %" PRIu32 " %016" PRIx64 " %016" PRIx64 "'",
                   points->count ? ", " : "", role->name, program->name, program->workload,
-                  program->size, program->block, program->depth, sweep_model_hash(model));
+                  program->size, program->block, program->depth, sweep_model_hash(model),
+                  program_contents(program));
     model_destroy(model);
     return 0;
 }

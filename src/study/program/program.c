@@ -132,6 +132,12 @@ static int run_on(struct program_runs *run, struct rt *rt, const struct study_pr
     return rc == 0 && run->statistics.failed ? error_memory() : rc;
 }
 
+uint64_t program_contents(const struct study_program *program)
+{
+    const struct workload *workload = workload_find(program->workload);
+    return workload ? workload_hash(workload) : 0;
+}
+
 int program_model(struct model **out, const struct study_role *role)
 {
     if (role->model) {

@@ -68,6 +68,8 @@ int program_find(size_t *index, const struct study *study, const struct yaml_nod
  */
 int program_speed(struct study_bench *bench, struct study_value *value, size_t role, size_t over,
                   size_t program, bool resident);
+/* What a program contains (workload_hash()); 0: there is no such workload, as its run will say. */
+uint64_t program_contents(const struct study_program *program);
 /* The model of a role that is simulated. */
 int program_model(struct model **out, const struct study_role *role);
 double program_ipc(const struct program_result *result);
