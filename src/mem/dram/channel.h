@@ -23,6 +23,22 @@
 #define DRAM_MAX_BANKS 1024
 
 struct dram_entry;
+struct dram_bank;
+struct dram_subchannel;
+struct dram_group;
+
+/* A bank that has entries: which of them it serves next, with which command, and when as far as the
+ * bank itself is concerned. What all banks share (buses, windows, groups) comes on top. */
+struct dram_busy {
+    struct dram_bank *bank;
+    struct dram_subchannel *sub;
+    const struct dram_group *group;
+    struct dram_entry *next; /* NULL: the bank has none */
+    enum mem_dram_command_kind kind;
+    uint64_t own;                     /* clock */
+    uint64_t arrive, order;           /* of `next` */
+    struct dram_busy *before, *after; /* in the subchannel's list of this kind, by `order` */
+};
 
 struct dram_bank {
     uint64_t row;                         /* open, or DRAM_NO_ROW */
@@ -31,6 +47,7 @@ struct dram_bank {
     uint32_t hits;                        /* those of them that want the open row */
     uint32_t place;                       /* in the list of banks that have any */
     uint32_t subchannel, group;
+    struct dram_busy busy;
 };
 
 /* The earliest command of each kind but a refresh. */
@@ -48,6 +65,7 @@ struct dram_subchannel {
     uint64_t window[DRAM_FAW_ACTIVATES]; /* the last activates, and t_faw */
     uint32_t oldest;
     uint64_t earliest[MEM_DRAM_REFRESH]; /* of each kind, by all of these: dram_sum_up() */
+    struct dram_busy *first[MEM_DRAM_REFRESH], *last[MEM_DRAM_REFRESH]; /* whose next is that */
 };
 
 /* What waits in the queue. Its request's arrive_ps is when it came. */
@@ -69,18 +87,6 @@ static inline bool dram_writes_next(const struct dram_entry *entry)
 {
     return entry->write && entry->reads == 0;
 }
-
-/* A bank that has entries: which of them it serves next, with which command, and when as far as the
- * bank itself is concerned. What all banks share (buses, windows, groups) comes on top. */
-struct dram_busy {
-    struct dram_bank *bank;
-    struct dram_entry *next;
-    const struct dram_subchannel *sub;
-    const struct dram_group *group;
-    enum mem_dram_command_kind kind;
-    uint64_t own;           /* clock */
-    uint64_t arrive, order; /* of `next` */
-};
 
 /* A command for an entry (a refresh: for none), and the clock at which it may be given. */
 struct dram_choice {
@@ -115,8 +121,9 @@ struct mem_dram {
     uint32_t count;
     struct dram_entry *entries, *free;  /* queue_entries of them */
     struct dram_entry *oldest, *newest; /* of those in the queue */
-    struct dram_busy *busy;             /* banks that have entries, in no order */
+    struct dram_busy **busy;            /* banks that have entries, in no order */
     uint32_t busy_count;
+    uint64_t arrived; /* from this clock on, what the banks serve next has come */
     uint64_t sent;
     struct waiters space;
     struct dram_choice next; /* what will be done, if nothing comes in between */
@@ -176,7 +183,7 @@ static inline void dram_sum_up(const struct mem_dram *dram, struct dram_subchann
     dram_hold(&sub->earliest[MEM_DRAM_WRITE], sub->write);
 }
 
-/* The earliest clock for what a bank does next: asked of all banks for each command, when their
+/* The earliest clock for what a bank does next: asked of many banks for each command, when their
  * subchannels have been summed up. */
 static inline uint64_t dram_earliest(const struct dram_busy *busy)
 {
@@ -191,6 +198,8 @@ int dram_banks_create(struct mem_dram *dram); /* SONDE_ENOMEM */
 void dram_banks_destroy(struct mem_dram *dram);
 /* Looks at a bank again, whose entries or state have changed. */
 void dram_look(struct mem_dram *dram, struct dram_bank *bank);
+/* Takes a bank that has no entries any more out of its subchannel's lists. */
+void dram_rest(struct dram_bank *bank);
 /* Gives it. Returns, for a column command, the clock at which its data end. */
 uint64_t dram_give(struct mem_dram *dram, const struct dram_entry *entry,
                    enum mem_dram_command_kind kind, uint64_t clock);

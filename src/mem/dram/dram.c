@@ -124,10 +124,8 @@ static void queue_append(struct mem_dram *dram, struct dram_entry *entry)
 {
     struct dram_bank *bank = entry->at;
     if (!bank->first) {
-        const struct dram_subchannel *sub = &dram->subchannels[bank->subchannel];
         bank->place = dram->busy_count++;
-        dram->busy[bank->place] =
-            (struct dram_busy){.bank = bank, .sub = sub, .group = &sub->groups[bank->group]};
+        dram->busy[bank->place] = &bank->busy;
     }
     *(bank->first ? &bank->last->next : &bank->first) = entry;
     bank->last = entry;
@@ -149,9 +147,10 @@ static void queue_remove(struct mem_dram *dram, struct dram_entry *entry)
     *(before ? &before->next : &bank->first) = entry->next;
     bank->last = bank->last == entry ? before : bank->last;
     if (!bank->first) {
-        const struct dram_busy *moved = &dram->busy[--dram->busy_count];
+        struct dram_busy *moved = dram->busy[--dram->busy_count];
         moved->bank->place = bank->place;
-        dram->busy[bank->place] = *moved;
+        dram->busy[bank->place] = moved;
+        dram_rest(bank);
     }
     *(entry->older ? &entry->older->newer : &dram->oldest) = entry->newer;
     *(entry->newer ? &entry->newer->older : &dram->newest) = entry->older;
@@ -277,7 +276,7 @@ static void give_refresh(struct mem_dram *dram)
     dram_refresh(dram, dram->next.clock);
     dram->refresh += dram->timing.refi;
     for (uint32_t i = 0; i < dram->busy_count; i++) {
-        dram_look(dram, dram->busy[i].bank);
+        dram_look(dram, dram->busy[i]->bank);
     }
 }
 
@@ -333,9 +332,9 @@ static bool is_better(const struct mem_dram *dram, const struct dram_choice *a,
 
 static const struct dram_entry *oldest_of_all(const struct mem_dram *dram)
 {
-    const struct dram_entry *oldest = dram->busy[0].next;
+    const struct dram_entry *oldest = dram->busy[0]->next;
     for (uint32_t i = 1; i < dram->busy_count; i++) {
-        const struct dram_entry *entry = dram->busy[i].next;
+        const struct dram_entry *entry = dram->busy[i]->next;
         oldest = dram_is_older(entry, oldest) ? entry : oldest;
     }
     return oldest;
@@ -351,30 +350,72 @@ static inline bool comes_first(const struct mem_dram *dram, const struct dram_bu
                : wins_tie(dram, busy->kind, busy->next, best->kind, best->next, older);
 }
 
-static struct dram_choice choose(struct mem_dram *dram)
+/* The first of two that wait for a command; `best` may be none yet. */
+static inline bool is_first(const struct mem_dram *dram, const struct dram_busy *busy,
+                            uint64_t clock, const struct dram_busy *best, uint64_t best_clock)
 {
-    uint64_t best_clock = UINT64_MAX, now = dram->now;
-    const struct dram_busy *best = NULL, *end = dram->busy + dram->busy_count;
-    bool in_order = dram->sched->in_order && dram->busy_count > 0;
-    const struct dram_entry *oldest = in_order ? oldest_of_all(dram) : NULL;
-    for (uint32_t i = 0; i < dram->timing.subchannels; i++) {
-        dram_sum_up(dram, &dram->subchannels[i]);
-    }
-    for (struct dram_busy *busy = dram->busy; busy < end; busy++) {
-        if (busy->arrive > now) {
+    return clock < best_clock || (clock == best_clock && best && comes_first(dram, busy, best));
+}
+
+/* Of all banks, one after the other: what some serve next has not come yet, or data pass in order.
+ * (Where one of equals has not come, which is first can depend on the order of asking.) */
+static const struct dram_busy *first_of_all(struct mem_dram *dram, uint64_t *best_clock)
+{
+    const struct dram_busy *best = NULL;
+    const struct dram_entry *oldest = dram->sched->in_order ? oldest_of_all(dram) : NULL;
+    for (uint32_t i = 0; i < dram->busy_count; i++) {
+        const struct dram_busy *busy = dram->busy[i];
+        if (busy->arrive > dram->now) {
             dram_look(dram, busy->bank); /* another one may have come */
         }
-        if (busy->own > best_clock ||
+        if (busy->own > *best_clock ||
             (oldest && busy->next != oldest && dram_is_column(busy->kind))) {
             continue;
         }
         uint64_t clock = dram_earliest(busy);
-        if (clock < best_clock || (clock == best_clock && best && comes_first(dram, busy, best))) {
-            best_clock = clock;
+        if (is_first(dram, busy, clock, best, *best_clock)) {
+            *best_clock = clock;
             best = busy;
         }
     }
-    return best ? (struct dram_choice){best->next, best->kind, best_clock}
+    return best;
+}
+
+/* The same where all have come. A list has its oldest first: once one waits for nothing but what
+ * its subchannel shares, none after it comes before it. */
+static const struct dram_busy *first_of_lists(const struct mem_dram *dram, uint64_t *best_clock)
+{
+    const struct dram_busy *best = NULL;
+    const struct dram_subchannel *end = dram->subchannels + dram->timing.subchannels;
+    for (const struct dram_subchannel *sub = dram->subchannels; sub < end; sub++) {
+        for (uint32_t kind = 0; kind < MEM_DRAM_REFRESH; kind++) {
+            uint64_t clock = UINT64_MAX, earliest = sub->earliest[kind];
+            const struct dram_busy *busy = earliest > *best_clock ? NULL : sub->first[kind];
+            for (; busy && clock != earliest; busy = busy->after) {
+                clock = dram_earliest(busy);
+                if (is_first(dram, busy, clock, best, *best_clock)) {
+                    *best_clock = clock;
+                    best = busy;
+                }
+            }
+        }
+    }
+    return best;
+}
+
+static struct dram_choice choose(struct mem_dram *dram)
+{
+    if (dram->busy_count == 0) {
+        return (struct dram_choice){.clock = UINT64_MAX};
+    }
+    for (uint32_t i = 0; i < dram->timing.subchannels; i++) {
+        dram_sum_up(dram, &dram->subchannels[i]);
+    }
+    bool one_by_one = dram->sched->in_order || dram->arrived > dram->now;
+    uint64_t clock = UINT64_MAX;
+    const struct dram_busy *best =
+        one_by_one ? first_of_all(dram, &clock) : first_of_lists(dram, &clock);
+    return best ? (struct dram_choice){best->next, best->kind, clock}
                 : (struct dram_choice){.clock = UINT64_MAX};
 }
 
@@ -461,7 +502,7 @@ static void locate(struct dram_entry *entry, const struct mem_dram *dram, uint64
 static bool changes_nothing(const struct mem_dram *dram, const struct dram_bank *bank)
 {
     const struct dram_choice *next = &dram->next;
-    const struct dram_busy *busy = &dram->busy[bank->place];
+    const struct dram_busy *busy = &bank->busy;
     if (!next->entry || next->entry->arrive > dram->now) {
         return false;
     }

@@ -37,6 +37,8 @@ static int subchannel_create(struct mem_dram *dram, struct dram_subchannel *sub)
         sub->banks[i].row = DRAM_NO_ROW;
         sub->banks[i].subchannel = (uint32_t)(sub - dram->subchannels);
         sub->banks[i].group = i % dram->timing.groups;
+        sub->banks[i].busy = (struct dram_busy){
+            .bank = &sub->banks[i], .sub = sub, .group = &sub->groups[sub->banks[i].group]};
     }
     bool split = dram->spec->bus == DRAM_BUS_SPLIT;
     sub->row_bus = split ? &dram->row_bus : &sub->bus;
@@ -66,23 +68,59 @@ void dram_banks_destroy(struct mem_dram *dram)
     free(dram->subchannels);
 }
 
+static void list_remove(struct dram_busy *busy)
+{
+    struct dram_subchannel *sub = busy->sub;
+    *(busy->before ? &busy->before->after : &sub->first[busy->kind]) = busy->after;
+    *(busy->after ? &busy->after->before : &sub->last[busy->kind]) = busy->before;
+}
+
+/* Most come with the newest request, or close to it. */
+static void list_insert(struct dram_busy *busy)
+{
+    struct dram_subchannel *sub = busy->sub;
+    struct dram_busy *before = sub->last[busy->kind], *after = NULL;
+    for (; before && before->order > busy->order; before = before->before) {
+        after = before;
+    }
+    busy->before = before;
+    busy->after = after;
+    *(before ? &before->after : &sub->first[busy->kind]) = busy;
+    *(after ? &after->before : &sub->last[busy->kind]) = busy;
+}
+
+void dram_rest(struct dram_bank *bank)
+{
+    list_remove(&bank->busy);
+    bank->busy.next = NULL;
+}
+
 void dram_look(struct mem_dram *dram, struct dram_bank *bank)
 {
-    struct dram_busy *busy = &dram->busy[bank->place];
+    struct dram_busy *busy = &bank->busy;
     struct dram_entry *next = dram->sched->next(dram, bank);
-    busy->next = next;
-    busy->own = busy->arrive = next->arrive;
-    busy->order = next->order;
+    enum mem_dram_command_kind kind = MEM_DRAM_PRECHARGE;
+    uint64_t own = bank->precharge;
     if (bank->row == next->row) {
-        busy->kind = dram_writes_next(next) ? MEM_DRAM_WRITE : MEM_DRAM_READ;
-        dram_hold(&busy->own, bank->column);
+        kind = dram_writes_next(next) ? MEM_DRAM_WRITE : MEM_DRAM_READ;
+        own = bank->column;
     } else if (bank->row == DRAM_NO_ROW) {
-        busy->kind = MEM_DRAM_ACTIVATE;
-        dram_hold(&busy->own, bank->activate);
-    } else {
-        busy->kind = MEM_DRAM_PRECHARGE;
-        dram_hold(&busy->own, bank->precharge);
+        kind = MEM_DRAM_ACTIVATE;
+        own = bank->activate;
     }
+    busy->arrive = next->arrive;
+    busy->own = later(own, next->arrive);
+    dram_hold(&dram->arrived, next->arrive);
+    if (busy->next && busy->kind == kind && busy->order == next->order) {
+        return; /* its place is the same; so is `next` */
+    }
+    if (busy->next) {
+        list_remove(busy);
+    }
+    busy->next = next;
+    busy->kind = kind;
+    busy->order = next->order;
+    list_insert(busy);
 }
 
 static void note(const struct mem_dram *dram, enum mem_dram_command_kind kind, uint64_t clock,
