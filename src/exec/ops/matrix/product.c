@@ -66,17 +66,14 @@ static uint32_t rounded_up(uint32_t count)
 /* b's parts by rows, n apart. */
 static void split_b(struct parts *b, const struct product *p, const struct product_operands *o)
 {
-    uint32_t codes[PRODUCT_DEPTH] = {0};
-    int32_t mantissa[PRODUCT_DEPTH], exponent[PRODUCT_DEPTH];
+    uint32_t line[PRODUCT_DEPTH], codes[PRODUCT_DEPTH * PRODUCT_COLUMNS];
     const uint32_t n = p->mnk.n;
     for (uint32_t j = 0; j < n; j++) {
-        codes_of_line(codes, o->b[j], p->element_bits, p->mnk.k);
-        split_codes(mantissa, exponent, p, p->b_format, codes, rounded_up(p->mnk.k));
-        for (uint32_t k = 0; k < p->mnk.k; k++) {
-            b->mantissa[k * n + j] = mantissa[k];
-            b->exponent[k * n + j] = exponent[k];
-        }
+        codes_of_line(line, o->b[j], p->element_bits, p->mnk.k);
+        for (uint32_t k = 0; k < p->mnk.k; k++)
+            codes[k * n + j] = line[k];
     }
+    split_codes(b->mantissa, b->exponent, p, p->b_format, codes, p->mnk.k * n);
 }
 
 /* a's parts by rows, `stride` apart. */
@@ -158,7 +155,18 @@ static void step_terms(const struct product *p, const struct product_operands *o
                        uint32_t row, uint32_t first)
 {
     const size_t begin = (size_t)row * rounded_up(p->terms);
-    for (uint32_t k = 0; k < r->count; k++) {
+    const bool in_order = !p->pairwise && !p->sparse;
+    const bool same = in_order && row > 0 && p->terms <= p->block; /* b's, as for the row before */
+    for (uint32_t k = 0; in_order && k < r->count; k++) {
+        int32_t value = a->mantissa[begin + first + k];
+        r->mantissa[k] = p->negative ? -value : value;
+        r->exponent[k] = a->exponent[begin + first + k];
+    }
+    for (uint32_t k = 0; in_order && !same && k < r->count; k++) {
+        r->b_mantissa[k] = &b->mantissa[(size_t)(first + k) * p->mnk.n];
+        r->b_exponent[k] = &b->exponent[(size_t)(first + k) * p->mnk.n];
+    }
+    for (uint32_t k = 0; !in_order && k < r->count; k++) {
         uint32_t term = term_of(p, first / p->block, k);
         uint32_t at = p->sparse ? o->place[row][term] : term;
         r->mantissa[k] = p->negative ? -a->mantissa[begin + term] : a->mantissa[begin + term];
