@@ -433,6 +433,29 @@ static bool is_part(uint16_t selector, uint32_t elements, bool result)
     return count == elements;
 }
 
+/*
+ * vmad negates its product, by one of its factors (two cancel, with .po too: ptxas 13 makes the
+ * same code as of none), or its addend; the others nothing.
+ */
+static int check_minuses(const struct ptx_insn *insn, struct parser *p,
+                         const struct raw_operand *raws)
+{
+    const char *name = isa_row(insn->op)->name;
+    if (isa_row(insn->op)->shape != SHAPE_VMAD) {
+        for (int i = 0; i < insn->operand_count; i++)
+            if (raws[i].minus)
+                return parser_error(p, raws[i].loc, "'%s' negates nothing", name);
+        return 0;
+    }
+    bool product = raws[1].minus != raws[2].minus, addend = raws[3].minus;
+    const struct raw_operand *last = addend ? &raws[3] : raws[2].minus ? &raws[2] : &raws[1];
+    if (product && addend)
+        return parser_error(p, last->loc, "'%s' negates its product or its addend, not both", name);
+    if ((product || addend) && insn->mods[MODC_PO] != MOD_NONE)
+        return parser_error(p, last->loc, "'%s.po' negates nothing", name);
+    return 0;
+}
+
 /* Selectors: 9.7.17. */
 static int check_video(const struct ptx_insn *insn, struct parser *p,
                        const struct raw_operand *raws)
@@ -442,20 +465,17 @@ static int check_video(const struct ptx_insn *insn, struct parser *p,
     uint32_t elements = strchr(name, '2') ? 2 : strchr(name, '4') ? 4 : 1;
     if (shape != SHAPE_VIDEO && shape != SHAPE_VIDEO_TWO && shape != SHAPE_VMAD)
         return 0;
-    int minuses = 0;
     for (int i = 0; i < insn->operand_count; i++) {
         bool none =
             i == 3 || (i == 0 && (shape == SHAPE_VMAD || (shape == SHAPE_VIDEO && elements == 1)));
         if (raws[i].selector && (none || !is_part(raws[i].selector, elements, i == 0)))
             return parser_error(p, raws[i].loc, "this selector is none of '%s'", name);
-        minuses += raws[i].minus;
-        if (minuses > 1)
-            return parser_error(p, raws[i].loc, "'%s' negates one operand at most", name);
         if (raws[i].minus && insn->operands[i].type == TYPE_f16x2)
             return check_mismatch(p, &raws[i], TYPE_f16x2, TYPE_b32);
-        if (raws[i].minus && (shape != SHAPE_VMAD || insn->mods[MODC_PO] != MOD_NONE))
-            return parser_error(p, raws[i].loc, "'%s' negates nothing", name);
     }
+    int code = check_minuses(insn, p, raws);
+    if (code < 0)
+        return code;
     bool merges = shape == SHAPE_VIDEO_TWO && insn->operand_count == 4;
     if (shape == SHAPE_VIDEO_TWO && merges != (raws[0].selector != 0))
         return parser_error(p, raws[0].loc,

@@ -347,6 +347,23 @@ static void a_video_shift_beyond_all_bits_saturates_at_the_end_of_its_sign(void 
             want_saturated);
 }
 
+static uint32_t want_same_products(uint32_t t)
+{
+    return 2 * (0xfffffff0u * (t + 7) + 5) + 1 + 0xfffffff0u * (t + 7) - 5;
+}
+
+/* -a times -b is a times b, whatever is done to c. */
+static void vmad_with_both_factors_negated_negates_nothing(void **state)
+{
+    (void)state;
+    check32(KERNEL("", "mov.u32 %r0, 0xfffffff0; mov.u32 %r1, %tid.x; add.u32 %r1, %r1, 7;\n"
+                       "mov.u32 %r2, 5; vmad.u32.u32.u32 %r3, -%r0, -%r1, %r2;\n"
+                       "vmad.u32.u32.u32.po %r4, -%r0, -%r1, %r2; add.u32 %r3, %r3, %r4;\n"
+                       "vmad.u32.u32.u32 %r4, -%r0, -%r1, -%r2;\n"
+                       "add.u32 %r5, %r3, %r4;\n" STORE32("%r5")),
+            want_same_products);
+}
+
 static void lane_masks_are_of_the_lane(void **state)
 {
     (void)state;
@@ -437,6 +454,7 @@ int main(void)
         cmocka_unit_test(ftz_flushes_and_sat_clamps),
         cmocka_unit_test(prmt_has_named_modes),
         cmocka_unit_test(a_video_shift_beyond_all_bits_saturates_at_the_end_of_its_sign),
+        cmocka_unit_test(vmad_with_both_factors_negated_negates_nothing),
         cmocka_unit_test(lane_masks_are_of_the_lane),
         cmocka_unit_test(special_registers_give_the_coordinates_of_3d_blocks),
         cmocka_unit_test(clock_advances_between_two_reads),
