@@ -16,6 +16,7 @@
 #include "model/model.h"
 #include "ptx/ir.h"
 #include "rt/state.h"
+#include "shim/core/options.h"
 #include "shim/core/shim.h"
 #include "util/container/map.h"
 #include "util/container/vec.h"
@@ -327,6 +328,17 @@ static bool is_loaded(const unsigned *generation)
            __atomic_load_n(generation, __ATOMIC_ACQUIRE) == shim_generation();
 }
 
+/* What a driver would refuse is run (ADR 0011), but the first such module is told, as a summary is.
+ */
+static void warn_target(const struct shim_module *module)
+{
+    static int told;
+    if (options()->summary && rt_module_check_target(module->rt) < 0 &&
+        !__atomic_exchange_n(&told, 1, __ATOMIC_RELAXED)) {
+        shim_say("warning: %s; a driver would refuse it, it is run all the same", error_text());
+    }
+}
+
 int shim_module_need(struct shim_module *module)
 {
     struct rt *rt;
@@ -346,6 +358,7 @@ int shim_module_need(struct shim_module *module)
                                                : SHIM_BAD_PTX);
         code = module->code;
     } else {
+        warn_target(module);
         __atomic_store_n(&module->generation, shim_generation(), __ATOMIC_RELEASE);
     }
     shim_leave(rt);

@@ -23,6 +23,16 @@ grep -q 'double.ptx:19' "$work/err"
 grep -q '0 bytes behind the 128 bytes of allocation 1, made by cuMemAlloc_v2' "$work/err"
 checked 1 --check=json:"$work/report.json" "$host" "$folder" more
 checked 1 --check=junit:"$work/report.xml" "$host" "$folder" more
+# a target that is newer than Kepler, and not than Hopper, is told once; -q says nothing
+mkdir "$work/newer"
+cp "$folder"/*.ptx "$work/newer"
+sed 's/^\.target .*/.target sm_75/' "$folder/double.ptx" >"$work/newer/double.ptx"
+newer='^sonde: warning: .*: its \.target is sm_75, and .*; a driver would refuse it'
+"$sonde" run -d sim:gtx780 --functional -- "$host" "$work/newer" >"$work/out" 2>"$work/err"
+[ "$(grep -c "$newer" "$work/err")" -eq 1 ] || { echo "not warned once:"; cat "$work/err"; exit 1; }
+"$sonde" run -q -d sim:gtx780 --functional -- "$host" "$work/newer" >"$work/out" 2>"$work/err"
+"$sonde" run -d sim:h200 --functional -- "$host" "$work/newer" >>"$work/out" 2>>"$work/err"
+if grep "would refuse" "$work/err"; then echo "warned without need"; exit 1; fi
 # what the host does wrong: WHAT KIND WHERE
 wrong() {
     checked 1 --check "$host" "$folder" "$1"
