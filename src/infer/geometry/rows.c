@@ -36,9 +36,11 @@ static const struct {
     .loads = 3000000,             /* loads that all this may take */
     .bytes = UINT64_C(512) << 20, /* bytes that lines are taken from */
     .seen = 0.4,                  /* lines for each row, at least: one is expected */
-    .between_rows = 3,            /* lines between rows that are asked alone */
-    .share = 0.5,                 /* share of what is likely: fewer decide nothing */
-    .sure = 0.93, /* confidence where one number of sets alone is likely. Blind trials */
+    .two = 0.2,        /* chance, before rows are counted, that a row has two: of L2s in parts
+                          that are drawn. Chosen */
+    .between_rows = 3, /* lines between rows that are asked alone */
+    .share = 0.5,      /* share of what is likely: fewer decide nothing */
+    .sure = 0.93,      /* confidence where one number of sets alone is likely. Blind trials */
 };
 
 struct rows {
@@ -160,12 +162,19 @@ static int predict(struct rows *r)
     return rc ? rc : ask_between(r, distance, window, fmax(filled, 0.1));
 }
 
-/* How many lines of a set a row has: among those found where rows were asked whole. */
+/*
+ * A row has one line of a set in each of its slices' share. Where L2 has two parts, and each keeps
+ * the other's lines as well, a part has half of the slices that a row goes over, and its sets two
+ * lines of each row. By Poisson's law, for lines are hashed: k lines in n rows are 2^k exp(-n)
+ * times as likely. *sure becomes the chance that the answer is right.
+ */
 static uint32_t lines_per_row(const struct rows *r, const struct row_fit *fit, double *sure)
 {
     double rows = (double)(r->next - r->lines[0]) / (double)fit->sets + r->rows;
     double lines = (double)r->scanned - 1 + r->in_rows;
-    return rows_lines_each(lines, rows, fit->sets % 2 == 0, sure);
+    double odds = limits.two / (1 - limits.two) * exp(lines * log(2) - rows);
+    *sure = fmax(odds, 1) / (1 + odds);
+    return odds > 1 && fit->sets % 2 == 0 ? 2 : 1;
 }
 
 /*
@@ -200,12 +209,6 @@ static int report(struct level *level, const struct rows *r, const struct row_fi
     struct cache_result *result = level->result;
     double ways = (double)r->set.ways, sure = 1;
     uint32_t each = lines_per_row(r, fit, &sure);
-    if (each == 0) {
-        return lab_undecided(level->lab,
-                             "every other row of %u lines has one of the set: the sets of a row "
-                             "may be hashed once more",
-                             fit->width);
-    }
     uint64_t sets = fit->sets / each;
     double confidence = limits.sure * fit->share * sure;
     lab_evidence(

@@ -29,13 +29,6 @@ struct row_fit {
 bool rows_fit(struct row_fit *out, const uint32_t *lines, size_t count);
 
 /*
- * Lines of a set in a row, from so many lines that were seen in so many rows: 1; 2, where that may
- * be (`two`); 0: as likely half a line, that is, the sets of a row are hashed once more, and there
- * are more of them than rows tell. *sure: the chance, 0 to 1, that the answer is right.
- */
-uint32_t rows_lines_each(double lines, double rows, bool two, double *sure);
-
-/*
  * Finds more lines of the conflicting set, and the rows that they lie in: sets and size. The ways
  * are those of the conflicting set. INFER_UNDECIDED where there are no rows.
  */

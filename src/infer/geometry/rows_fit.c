@@ -15,15 +15,12 @@
 static const struct {
     size_t least_lines;
     uint32_t most_width, least_period;
-    double chance, two, half;
+    double chance;
 } limits = {
     .least_lines = 5,  /* lines: fewer lie in rows by chance */
     .most_width = 512, /* lines of a row: more slices are not looked for */
     .least_period = 8, /* rows: a shorter period needs no rows to be found (index.c) */
     .chance = 1e-4,    /* chance that lines lie so regularly, over all widths that are tried */
-    .two = 0.2,  /* chance, before rows are counted, that a row has two: of L2s in parts that are
-                    drawn. Chosen */
-    .half = 0.2, /* the same, that it has half a line. Chosen */
 };
 
 /* The period of the rows of a width that begin `phase` lines early; 0: all lie in one row. */
@@ -102,24 +99,4 @@ bool rows_fit(struct row_fit *out, const uint32_t *lines, size_t count)
     *out = all[best].fit;
     out->share = exp(all[best].weight - sum);
     return true;
-}
-
-/*
- * A row has one line of a set in each of its slices' share. Where L2 has two parts, and each keeps
- * the other's lines as well, a part has half of the slices that a row goes over, and its sets two
- * lines of each row. Where the sets of a slice are hashed as well, a set may have a line of every
- * other row. By Poisson's law, for lines are hashed: c times as many lines a row are c^k exp(n -
- * cn) times as likely, where n rows have k lines.
- */
-uint32_t rows_lines_each(double lines, double rows, bool two, double *sure)
-{
-    double one = 1 - limits.two - limits.half;
-    double twice = limits.two / one * exp(lines * log(2) - rows);
-    double half = limits.half / one * exp(rows / 2 - lines * log(2));
-    double most = fmax(fmax(twice, half), 1);
-    *sure = most / (1 + twice + half);
-    if (half == most) {
-        return 0;
-    }
-    return twice == most && two ? 2 : 1;
 }
