@@ -12,9 +12,8 @@
  * Out of reach: programs without a symbol table (strip), which `sonde run` refuses, and libraries
  * that are loaded by dlopen(), whose constructors run before anybody learns of them.
  */
-#define _GNU_SOURCE /* dl_iterate_phdr(), dladdr(), memmem() */
+#define _GNU_SOURCE /* dl_iterate_phdr(), dladdr() */
 #include <dlfcn.h>
-#include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
@@ -23,8 +22,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "util/elf.h"
 
 #if defined(__x86_64__)
 
@@ -35,18 +35,12 @@ struct slot {
     const char *library;
 };
 
-/* A mapped file of the process, 64-bit ELF. */
-struct file {
-    const uint8_t *data;
-    size_t bytes;
-};
-
-/* What an object's symbol table holds. */
+/* An object's symbols, with the number of the section of their names. */
 struct table {
+    const struct elf *elf;
     const Elf64_Sym *symbols;
     size_t count;
-    const char *names;
-    size_t name_bytes;
+    uint32_t names;
 };
 
 enum {
@@ -120,65 +114,29 @@ void *linked_resolve(struct slot *slot)
     return target;
 }
 
-static const void *part(const struct file *file, uint64_t offset, uint64_t bytes)
+/* False where there is none. */
+static bool find_table(const struct elf *elf, struct table *table)
 {
-    return offset <= file->bytes && bytes <= file->bytes - offset ? file->data + offset : NULL;
-}
-
-static bool map_file(struct file *file, const char *path)
-{
-    struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return false;
-    }
-    void *map = MAP_FAILED;
-    if (fstat(fd, &status) == 0 && status.st_size > 0) {
-        file->bytes = (size_t)status.st_size;
-        map = mmap(NULL, file->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-    }
-    close(fd);
-    file->data = map;
-    return map != MAP_FAILED;
-}
-
-/* The symbol table with its names, which end with a zero; false where there is none. */
-static bool find_table(const struct file *file, struct table *table)
-{
-    const Elf64_Ehdr *header = part(file, 0, sizeof *header);
-    if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_shoff % 8 != 0 ||
-        header->e_shentsize != sizeof(Elf64_Shdr)) {
-        return false;
-    }
-    const Elf64_Shdr *sections = part(file, header->e_shoff, header->e_shnum * sizeof(Elf64_Shdr));
-    for (size_t i = 0; sections && i < header->e_shnum; i++) {
-        if (sections[i].sh_type != SHT_SYMTAB || sections[i].sh_link >= header->e_shnum ||
-            sections[i].sh_offset % 8 != 0) {
-            continue;
+    for (size_t i = 0; i < elf->section_count; i++) {
+        const Elf64_Shdr *section = &elf->sections[i];
+        if (section->sh_type == SHT_SYMTAB) {
+            table->elf = elf;
+            table->symbols = elf_entries(elf, section, sizeof *table->symbols, &table->count);
+            table->names = section->sh_link;
+            return true;
         }
-        const Elf64_Shdr *strings = &sections[sections[i].sh_link];
-        table->symbols = part(file, sections[i].sh_offset, sections[i].sh_size);
-        table->count = sections[i].sh_size / sizeof(Elf64_Sym);
-        table->names = part(file, strings->sh_offset, strings->sh_size);
-        table->name_bytes = strings->sh_size;
-        return table->symbols && table->names && table->name_bytes > 0 &&
-               table->names[table->name_bytes - 1] == '\0';
     }
     return false;
 }
 
 static const char *name_of(const struct table *table, const Elf64_Sym *symbol)
 {
-    bool is_function = ELF64_ST_TYPE(symbol->st_info) == STT_FUNC &&
-                       symbol->st_shndx != SHN_UNDEF && symbol->st_name < table->name_bytes;
-    return is_function ? table->names + symbol->st_name : "";
+    bool is_function = ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx != SHN_UNDEF;
+    return is_function ? elf_text(table->elf, table->names, symbol->st_name) : "";
 }
 
 static bool defines(const struct table *table, const char *name)
 {
-    if (!memmem(table->names, table->name_bytes, name, strlen(name) + 1)) {
-        return false;
-    }
     for (size_t i = 0; i < table->count; i++) {
         if (strcmp(name_of(table, &table->symbols[i]), name) == 0) {
             return true;
@@ -271,20 +229,26 @@ static void lead_away(const struct dl_phdr_info *object, const struct table *tab
 
 static int see_object(struct dl_phdr_info *object, size_t bytes, void *data)
 {
-    struct file file = {0};
-    struct table table = {0};
+    struct elf elf;
+    struct table table;
     const char *slash = strrchr(object->dlpi_name, '/');
     const char *name = slash ? slash + 1 : object->dlpi_name;
     (void)bytes;
     (void)data;
-    if (strncmp(name, "libcudart.so", 12) == 0 ||
-        !map_file(&file, *object->dlpi_name ? object->dlpi_name : "/proc/self/exe")) {
+    if (strncmp(name, "libcudart.so", 12) == 0) {
         return 0;
     }
-    if (find_table(&file, &table) && defines(&table, "cudaGetExportTable")) {
-        lead_away(object, &table);
+    int fd = open(*object->dlpi_name ? object->dlpi_name : "/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return 0;
     }
-    munmap((void *)(uintptr_t)file.data, file.bytes);
+    if (elf_open(&elf, fd)) {
+        if (find_table(&elf, &table) && defines(&table, "cudaGetExportTable")) {
+            lead_away(object, &table);
+        }
+        elf_close(&elf);
+    }
+    close(fd);
     return 0;
 }
 

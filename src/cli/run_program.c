@@ -1,28 +1,18 @@
 /*
- * Reads the dynamic section and the section names of a 64-bit ELF file. What is no such file (a
- * script, an interpreter's program) is let pass: what it loads is seen when it is loaded. Nothing
- * is read outside the file.
+ * By the dynamic section, the symbols and the section names of a 64-bit ELF file. What is no such
+ * file (a script, an interpreter's program) is let pass: what it loads is seen when it is loaded.
  */
 #include "cli/run_program.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
-
-struct elf {
-    const uint8_t *data;
-    size_t bytes;
-    const Elf64_Shdr *sections;
-    size_t section_count;
-};
+#include "util/elf.h"
 
 struct findings {
     bool device_code, path;
@@ -30,35 +20,6 @@ struct findings {
     const char *runtime;     /* libcudart.so.N */
     const char *unsupported; /* a library of machine code */
 };
-
-static const void *part(const struct elf *elf, uint64_t offset, uint64_t bytes)
-{
-    return offset <= elf->bytes && bytes <= elf->bytes - offset ? elf->data + offset : NULL;
-}
-
-/* A text that ends inside of its section. */
-static const char *text_at(const struct elf *elf, const Elf64_Shdr *strings, uint64_t offset)
-{
-    const char *start = part(elf, strings->sh_offset, strings->sh_size);
-    if (!start || offset >= strings->sh_size ||
-        !memchr(start + offset, '\0', strings->sh_size - offset)) {
-        return "";
-    }
-    return start + offset;
-}
-
-static bool open_sections(struct elf *elf)
-{
-    const Elf64_Ehdr *header = part(elf, 0, sizeof *header);
-    if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-        header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_shentsize != sizeof(Elf64_Shdr) ||
-        header->e_shoff % 8 != 0) {
-        return false;
-    }
-    elf->section_count = header->e_shnum;
-    elf->sections = part(elf, header->e_shoff, header->e_shnum * sizeof(Elf64_Shdr));
-    return elf->sections && header->e_shstrndx < header->e_shnum;
-}
 
 static void see_library(struct findings *found, const char *name)
 {
@@ -77,14 +38,11 @@ static void see_library(struct findings *found, const char *name)
 
 static void see_dynamic(struct findings *found, const struct elf *elf, const Elf64_Shdr *section)
 {
-    const Elf64_Dyn *entries = part(elf, section->sh_offset, section->sh_size);
-    if (!entries || section->sh_offset % 8 != 0 || section->sh_link >= elf->section_count) {
-        return;
-    }
-    for (size_t i = 0; i < section->sh_size / sizeof *entries; i++) {
+    size_t count;
+    const Elf64_Dyn *entries = elf_entries(elf, section, sizeof *entries, &count);
+    for (size_t i = 0; i < count; i++) {
         if (entries[i].d_tag == DT_NEEDED) {
-            see_library(found,
-                        text_at(elf, &elf->sections[section->sh_link], entries[i].d_un.d_val));
+            see_library(found, elf_text(elf, section->sh_link, entries[i].d_un.d_val));
         }
         found->path |= entries[i].d_tag == DT_RPATH;
     }
@@ -92,12 +50,10 @@ static void see_dynamic(struct findings *found, const struct elf *elf, const Elf
 
 static void see_symbols(struct findings *found, const struct elf *elf, const Elf64_Shdr *section)
 {
-    const Elf64_Sym *symbols = part(elf, section->sh_offset, section->sh_size);
-    if (!symbols || section->sh_offset % 8 != 0 || section->sh_link >= elf->section_count) {
-        return;
-    }
-    for (size_t i = 0; i < section->sh_size / sizeof *symbols; i++) {
-        const char *name = text_at(elf, &elf->sections[section->sh_link], symbols[i].st_name);
+    size_t count;
+    const Elf64_Sym *symbols = elf_entries(elf, section, sizeof *symbols, &count);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = elf_text(elf, section->sh_link, symbols[i].st_name);
         if (symbols[i].st_shndx != SHN_UNDEF && strcmp(name, "cudaGetExportTable") == 0) {
             found->linked_runtime = true;
         }
@@ -107,10 +63,9 @@ static void see_symbols(struct findings *found, const struct elf *elf, const Elf
 static void see_file(struct findings *found, const struct elf *elf)
 {
     const Elf64_Ehdr *header = (const Elf64_Ehdr *)elf->data;
-    const Elf64_Shdr *names = &elf->sections[header->e_shstrndx];
     for (size_t i = 0; i < elf->section_count; i++) {
         const Elf64_Shdr *section = &elf->sections[i];
-        if (strcmp(text_at(elf, names, section->sh_name), ".nvFatBinSegment") == 0) {
+        if (strcmp(elf_text(elf, header->e_shstrndx, section->sh_name), ".nvFatBinSegment") == 0) {
             found->device_code = true;
         } else if (section->sh_type == SHT_DYNAMIC) {
             see_dynamic(found, elf, section);
@@ -161,31 +116,21 @@ static int open_program(const char *program)
 int run_program_check(const char *program, char runtime[NAME_MAX + 1])
 {
     struct findings found = {0};
-    struct stat status;
-    struct elf elf = {0};
+    struct elf elf;
     *runtime = '\0';
     int fd = open_program(program);
-    if (fd < 0 || fstat(fd, &status) != 0 || status.st_size <= 0) {
-        if (fd >= 0) {
-            close(fd);
-        }
+    bool is_open = fd >= 0 && elf_open(&elf, fd);
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (!is_open) {
         return EXIT_DONE; /* told when it is started */
     }
-    elf.bytes = (size_t)status.st_size;
-    void *map = mmap(NULL, elf.bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-    close(fd);
-    if (map == MAP_FAILED) {
-        return EXIT_DONE;
-    }
-    elf.data = map;
-    int code = EXIT_DONE;
-    if (open_sections(&elf)) {
-        see_file(&found, &elf);
-        code = judge(&found, program);
-    }
+    see_file(&found, &elf);
+    int code = judge(&found, program);
     if (code == EXIT_DONE && found.path && found.runtime) {
         snprintf(runtime, NAME_MAX + 1, "%s", found.runtime);
     }
-    munmap(map, elf.bytes);
+    elf_close(&elf);
     return code;
 }
