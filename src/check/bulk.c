@@ -68,11 +68,9 @@ static void report_copy_out(struct watched_cta *cta, const struct exec_warp *war
                             uint64_t offset, uint32_t granule)
 {
     struct check *check = cta->launch->check;
-    struct finding *f = finding_at(check, FAULT_PROXY_FENCE, warp, warp->pc, lane, 0);
-    if (!f || f->count > 1)
+    struct finding *f = finding_in_shared(check, FAULT_PROXY_FENCE, warp, warp->pc, lane, offset);
+    if (!f)
         return;
-    f->has_address = true;
-    f->address = offset;
     finding_text(check, &f->what, "bulk copy from shared memory");
     finding_text(check, &f->detail, "it is written at line %d, with no fence.proxy.async between",
                  insn_line(warp->state->program, cta->bulk->store_pcs[granule]));
@@ -90,11 +88,9 @@ void bulk_barrier(struct watched_cta *cta, const struct exec_warp *warp, uint32_
         *ready = use == BARRIER_INIT;
     if (use != BARRIER_USE || *ready)
         return;
-    struct finding *f = finding_at(check, FAULT_UNINITIALISED, warp, warp->pc, lane, 0);
-    if (!f || f->count > 1)
+    struct finding *f = finding_in_shared(check, FAULT_UNINITIALISED, warp, warp->pc, lane, offset);
+    if (!f)
         return;
-    f->has_address = true;
-    f->address = offset;
     finding_text(check, &f->what, "mbarrier in shared memory");
     finding_text(check, &f->detail, "there is no mbarrier.init before, or an mbarrier.inval");
 }
@@ -162,11 +158,10 @@ bool bulk_access(struct watched_cta *cta, const struct exec_warp *warp,
     struct bulk *b = cta->bulk;
     struct check *check = cta->launch->check;
     if (!is_over(b, granule)) {
-        struct finding *f = finding_at(check, FAULT_COPY_NOT_OVER, warp, access->pc, lane, 0);
-        if (!f || f->count > 1)
+        struct finding *f = finding_in_shared(check, FAULT_COPY_NOT_OVER, warp, access->pc, lane,
+                                              access->address[lane]);
+        if (!f)
             return false;
-        f->has_address = true;
-        f->address = access->address[lane];
         finding_text(check, &f->what, "%s shared memory", stores ? "store to" : "load from");
         finding_text(
             check, &f->detail,

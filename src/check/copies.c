@@ -110,14 +110,13 @@ static void report(struct watched_cta *cta, const struct exec_warp *warp,
                    const struct exec_access *access, uint32_t lane, uint32_t granule, bool stores)
 {
     struct check *check = cta->launch->check;
-    struct finding *f = finding_at(check, FAULT_COPY_NOT_OVER, warp, access->pc, lane, 0);
-    if (!f || f->count > 1)
+    struct finding *f = finding_in_shared(check, FAULT_COPY_NOT_OVER, warp, access->pc, lane,
+                                          access->address[lane]);
+    if (!f)
         return;
     uint32_t record = cta->copies->last[granule], tid[3];
     uint32_t other = record >> LANE_BITS & (CHECK_WARPS - 1);
     fault_thread(tid, cta->warps[other], record & (WARP_LANES - 1));
-    f->has_address = true;
-    f->address = access->address[lane];
     finding_text(check, &f->what, "%s shared memory", stores ? "store to" : "load from");
     finding_text(
         check, &f->detail,

@@ -165,6 +165,18 @@ struct finding *finding_at(struct check *check, enum fault_kind kind, const stru
     return f;
 }
 
+struct finding *finding_in_shared(struct check *check, enum fault_kind kind,
+                                  const struct exec_warp *warp, uint32_t pc, uint32_t lane,
+                                  uint64_t address)
+{
+    struct finding *f = finding_at(check, kind, warp, pc, lane, 0);
+    if (!f || f->count > 1)
+        return NULL;
+    f->has_address = true;
+    f->address = address;
+    return f;
+}
+
 void check_take(struct check *check, struct check *from)
 {
     check->dropped += from->dropped;

@@ -102,13 +102,12 @@ static void report_race(struct watched_cta *cta, struct exec_warp *warp,
                         const char *did, uint32_t pc)
 {
     struct check *check = cta->launch->check;
-    struct finding *f = finding_at(check, FAULT_SHARED_RACE, warp, access->pc, lane, 0);
-    if (!f || f->count > 1)
+    struct finding *f =
+        finding_in_shared(check, FAULT_SHARED_RACE, warp, access->pc, lane, access->address[lane]);
+    if (!f)
         return;
     uint32_t other = warp_of(record), tid[3];
     int line = insn_line(warp->state->program, pc);
-    f->has_address = true;
-    f->address = access->address[lane];
     finding_text(check, &f->what, "%s of %u bytes in shared memory", access_words(access),
                  access->bytes * access->vec);
     if (other < cta->warp_count && !(record & SEVERAL)) {

@@ -151,6 +151,10 @@ struct check {
 /* A report about a lane of a warp at a pc. */
 struct finding *finding_at(struct check *check, enum fault_kind kind, const struct exec_warp *warp,
                            uint32_t pc, uint32_t lane, uint32_t allocation);
+/* The same about an address of shared memory; NULL too where it has been told before. */
+struct finding *finding_in_shared(struct check *check, enum fault_kind kind,
+                                  const struct exec_warp *warp, uint32_t pc, uint32_t lane,
+                                  uint64_t address);
 /* The same without a program: `key` tells equal ones apart. */
 struct finding *finding_of_host(struct check *check, enum fault_kind kind, uint32_t key);
 /* Fills a text of a new report, whose count is 1; of one that was there before nothing is changed.
