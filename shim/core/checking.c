@@ -23,8 +23,7 @@ static struct check *earlier; /* of a device that was reset */
 
 static const char *base_name(const char *path)
 {
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    return slash ? slash + 1 : path ? path : "?";
+    return file_last_name(path ? path : "?");
 }
 
 static bool is_library(const Dl_info *info)
@@ -140,13 +139,5 @@ bool checking_end(struct rt *rt, bool with_leaks)
         shim_say("%s", error_text());
         return false;
     }
-    bool told = true;
-    if (!colon) {
-        fputs(text, stderr);
-    } else if (file_write_all(colon + 1, text, strlen(text)) < 0) {
-        shim_say("%s", error_text());
-        told = false;
-    }
-    free(text);
-    return told && check_count(check) == 0;
+    return report_write(options()->check, text) && check_count(check) == 0;
 }

@@ -13,7 +13,6 @@
 #include "shim/core/options.h"
 #include "shim/core/shim.h"
 #include "util/error.h"
-#include "util/fileio.h"
 
 static struct profile *profile;
 static bool failed;
@@ -110,17 +109,7 @@ static bool write_profile(void)
         shim_say("%s", failed ? "the profile is not complete: memory is out" : error_text());
         return false;
     }
-    int rc = 0;
-    if (!colon) {
-        fputs(text, stderr);
-    } else {
-        rc = file_write_all(colon + 1, text, strlen(text));
-    }
-    if (rc < 0) {
-        shim_say("%s", error_text());
-    }
-    free(text);
-    return rc == 0;
+    return report_write(spec, text);
 }
 
 bool profiling_end(void)

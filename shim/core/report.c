@@ -25,6 +25,7 @@
 #include "statistics/summary.h"
 #include "util/container/vec.h"
 #include "util/error.h"
+#include "util/fileio.h"
 #include "util/hostthread.h"
 #include "util/text/plain.h"
 
@@ -389,6 +390,22 @@ static void print_summary(void)
     fprintf(stderr, "==sonde== calls: %" PRIu64 ", launches: %" PRIu64 "\n", report.calls,
             all.timed + all.functional + all.estimated);
     free(all.name);
+}
+
+bool report_write(const char *spec, char *text)
+{
+    const char *colon = strchr(spec, ':');
+    int rc = 0;
+    if (!colon) {
+        fputs(text, stderr);
+    } else {
+        rc = file_write_all(colon + 1, text, strlen(text));
+    }
+    if (rc < 0) {
+        shim_say("%s", error_text());
+    }
+    free(text);
+    return rc == 0;
 }
 
 static void write_all(void)

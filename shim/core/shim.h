@@ -341,5 +341,8 @@ void report_end(void);
 bool report_wants_timing(const char *kernel);
 void report_fault(const char *text);
 void report_copy(uint64_t bytes, int way);
+/* What was asked for as FORMAT[:FILE], on standard error or in the file; frees the text. Says so
+ * and returns false where it cannot be written. */
+bool report_write(const char *spec, char *text);
 
 #endif

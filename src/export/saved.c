@@ -167,7 +167,7 @@ bool saved_value(struct saved_value *out, const json_t *owner, const char *key)
     const char *evidence = json_string_value(json_object_get(attribute, "evidence"));
     *out = (struct saved_value){
         .value = json_number_value(value),
-        .confidence = json_number_value(json_object_get(attribute, "confidence")),
+        .confidence = json_number_of(attribute, "confidence"),
         .evidence = evidence ? evidence : "",
     };
     return true;

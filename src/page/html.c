@@ -8,6 +8,7 @@
 #include "page/quantity.h"
 #include "page/svg.h"
 #include "util/container/strbuf.h"
+#include "util/glue/json_glue.h"
 
 #define BAR_WIDTH 120 /* of a page's pixels */
 
@@ -170,7 +171,7 @@ void html_bar(struct strbuf *out, double part)
 
 void html_kernel_name(struct strbuf *out, const json_t *kernel)
 {
-    double variant = json_number_value(json_object_get(kernel, "variant"));
+    double variant = json_number_of(kernel, "variant");
     svg_escape(out, saved_text(kernel, "kernel", "?"));
     if (variant > 1) {
         strbuf_printf(out, " (code %.0f of this name)", variant);

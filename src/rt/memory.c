@@ -59,20 +59,23 @@ int memory_give(struct rt *rt, uint64_t address)
     return rc;
 }
 
+int range_refuse(struct rt *rt, const char *what, uint64_t address, uint64_t bytes)
+{
+    char near[256];
+    exec_memory_describe(rt->memory, address, near, sizeof near);
+    checking_refused(rt, what, address, bytes);
+    return error_set(SONDE_EINPUT, "%s of %llu bytes at address 0x%llx leaves its allocation: %s",
+                     what, (unsigned long long)bytes, (unsigned long long)address, near);
+}
+
 static int range_check(struct rt *rt, const char *what, uint64_t address, uint64_t bytes)
 {
     int rc = context_check(rt);
     if (rc < 0) {
         return rc;
     }
-    if (exec_memory_valid(rt->memory, address, bytes)) {
-        return 0;
-    }
-    char near[256];
-    exec_memory_describe(rt->memory, address, near, sizeof near);
-    checking_refused(rt, what, address, bytes);
-    return error_set(SONDE_EINPUT, "%s of %llu bytes at address 0x%llx leaves its allocation: %s",
-                     what, (unsigned long long)bytes, (unsigned long long)address, near);
+    return exec_memory_valid(rt->memory, address, bytes) ? 0
+                                                         : range_refuse(rt, what, address, bytes);
 }
 
 /* A device address is the host address of the byte (exec/memory.h). */

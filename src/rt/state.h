@@ -166,6 +166,8 @@ void services_flush(struct rt *rt);       /* hands over what was printed */
 /* memory.c: rt_mem_alloc() on a multiple of a power of two; frees an allocation, whoever made it */
 int memory_take(struct rt *rt, uint64_t *address, uint64_t bytes, uint64_t least_align);
 int memory_give(struct rt *rt, uint64_t address);
+/* The error of what leaves an allocation; tells the checker as well. */
+int range_refuse(struct rt *rt, const char *what, uint64_t address, uint64_t bytes);
 
 /* context.c: the first error that sticks (context_spoil() takes the one that is set), or 0. */
 int context_check(struct rt *rt);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # An L2 of many slices, chosen by a hash or in turn: what is told of its sets is right, or nothing.
-slices() { # SMS DRAM EXPERIMENTS, the parameters of L2 on standard input
+slices() { # SMS DRAM EXPERIMENTS..., the parameters of L2 on standard input, and sections behind them
     {
         printf 'name: slices\nsms: %s\n' "$1"
         echo 'l1_data: {size: 16 KiB, line: 128 B, sector: 32 B, sets: 16, ways: 8}'
@@ -8,8 +8,10 @@ slices() { # SMS DRAM EXPERIMENTS, the parameters of L2 on standard input
         cat
         echo "dram: {$2}"
     } >slices.yaml
-    dissect sim:./slices.yaml slices.json --only "$3"
+    shift 2
+    dissect sim:./slices.yaml slices.json --only "$@"
 }
+others=l1_data,texture_l1,readonly_l1,local_l1,constant_l1,constant_l15
 
 # Slices chosen by a hash fill sets unevenly: ways, sets and count are told all the same.
 for shape in 20:4:112:2240 10:2:1228:12280 80:2:256:20480; do
@@ -89,12 +91,7 @@ expect slices.json l2.size 655360
 
 # Two parts, and more than can be read to the end: a hit in the farther part takes 58 cycles more than one in the nearer, and is not memory's,
 # whose lines take 26 cycles fewer or more than 394 by their part.
-cat >slices.yaml <<YAML
-name: slices
-sms: 2
-clusters: 2
-l1_data: {size: 16 KiB, line: 128 B, sector: 32 B, sets: 16, ways: 8}
-l2:
+slices 2 'channels: 16, closed_page: true, fixed_latency: 196 cycles' penalty --skip "$others" <<YAML
   slices: 16
   slice_index: {kind: hash, unit: 128 B, seed: 44603}
   parts: 2
@@ -108,19 +105,13 @@ l2:
   index: {kind: hash, seed: 25519}
   hit_latency: 91 cycles
 noc: {request_latency: 62 cycles, reply_latency: 62 cycles}
-dram: {channels: 16, closed_page: true, fixed_latency: 196 cycles}
+clusters: 2
 YAML
-dissect sim:./slices.yaml slices.json --only penalty --skip l1_data,texture_l1,readonly_l1,local_l1,constant_l1,constant_l15
 expect slices.json memory.latency 394 32
 expect slices.json l2.miss_penalty 136 32
 
 # Two parts of two slices each, of which each part keeps the other's lines as well: a row of four lines has two of each set.
-cat >slices.yaml <<YAML
-name: slices
-sms: 2
-clusters: 2
-l1_data: {size: 16 KiB, line: 128 B, sector: 32 B, sets: 16, ways: 8}
-l2:
+slices 2 'channels: 2, closed_page: true, fixed_latency: 200 cycles' l2 <<YAML
   slices: 4
   slice_index: {kind: hash, unit: 256 B, seed: 806}
   parts: 2
@@ -132,19 +123,14 @@ l2:
   sets: 32
   ways: 4
   index: {kind: modulo, unit: 1024 B}
-dram: {channels: 2, closed_page: true, fixed_latency: 200 cycles}
+clusters: 2
 YAML
-dissect sim:./slices.yaml slices.json --only l2
 expect slices.json l2.ways 4
 expect slices.json l2.sets 64
 expect slices.json l2.size 65536
 
 # Pages of 8 KiB and ten entries: what misses L2 wide apart misses translation as well, and takes 16 cycles more than memory.
-cat >slices.yaml <<YAML
-name: slices
-sms: 2
-l1_data: {size: 16 KiB, line: 128 B, sector: 32 B, sets: 16, ways: 8}
-l2:
+slices 2 'channels: 12, closed_page: true, fixed_latency: 196 cycles' penalty --skip "$others" <<YAML
   slices: 24
   slice_index: {kind: hash, unit: 128 B, seed: 59417}
   size: 96 KiB
@@ -156,11 +142,9 @@ l2:
   replacement: {policy: nru, seed: 57700}
   hit_latency: 28 cycles
 noc: {request_latency: 80 cycles, reply_latency: 80 cycles}
-dram: {channels: 12, closed_page: true, fixed_latency: 196 cycles}
 tlb_l1: {enabled: true, page: 8 KiB, scope: cluster, sets: 1, ways: 10, hit_latency: 0 cycles, miss_latency: 7 cycles, fill_latency: 7 cycles}
 tlb_l2: {enabled: true, page: 8 KiB, scope: cluster, sets: 12, ways: 4, hit_latency: 39 cycles, miss_latency: 5 cycles, fill_latency: 9 cycles}
 walker: {levels: 0, latency: 188 cycles}
 vm: {page: 4 KiB, memory: 8 GiB}
 YAML
-dissect sim:./slices.yaml slices.json --only penalty --skip l1_data,texture_l1,readonly_l1,local_l1,constant_l1,constant_l15
 expect slices.json memory.latency 398 3

@@ -187,8 +187,7 @@ void model_replacement(struct model_text *t, const json_t *cache, uint64_t ways)
     if (strcmp(name, "unknown") == 0 || strcmp(name, "none") == 0) {
         return;
     }
-    struct saved_value value = {.confidence =
-                                    json_number_value(json_object_get(policy, "confidence")),
+    struct saved_value value = {.confidence = json_number_of(policy, "confidence"),
                                 .evidence = saved_text(policy, "evidence", "")};
     char comment[MODEL_COMMENT_BYTES];
     model_measured(comment, &value);
@@ -248,9 +247,8 @@ static void geometry_lines(struct model_text *t, const json_t *cache, const stru
     struct strbuf index = {0};
     bool is_told = index_text(&index, cache, g, slices, is_base_hash);
     const json_t *found = json_object_get(cache, "set_index");
-    value =
-        (struct saved_value){.confidence = json_number_value(json_object_get(found, "confidence")),
-                             .evidence = saved_text(found, "evidence", "")};
+    value = (struct saved_value){.confidence = json_number_of(found, "confidence"),
+                                 .evidence = saved_text(found, "evidence", "")};
     is_told = is_told && !g->is_guess;
     model_line(t, 1, is_told ? model_measured(comment, &value) : "not measured: a guess",
                "index: %s", strbuf_text(&index));
@@ -477,8 +475,8 @@ static bool part_lines(struct model_text *t, const json_t *l2, const struct geom
     const json_t *sets = json_object_get(l2, "sets");
     uint64_t count = 1, slices = base->l2_slices / base->l2_parts.count;
     saved_u64(&count, l2, "count");
-    double low = json_number_value(json_object_get(sets, "low"));
-    double high = json_number_value(json_object_get(sets, "high"));
+    double low = json_number_of(sets, "low");
+    double high = json_number_of(sets, "high");
     uint64_t each = (g->sets + slices / 2) / slices, all = each * slices;
     if (base->l2_parts.count < 2 || count != base->l2_parts.count || each == 0 ||
         base->l2.index.kind != INDEX_HASH ||
@@ -522,7 +520,7 @@ static bool can_be_cut(const struct model_text *t, uint64_t count)
 static uint32_t copy_cycles(const json_t *l2)
 {
     const json_t *classes = json_object_get(l2, "hit_latencies");
-    double share = json_number_value(json_object_get(json_array_get(classes, 0), "share"));
+    double share = json_number_of(json_array_get(classes, 0), "share");
     bool are_halves = json_array_size(classes) == 2 && fabs(share - 0.5) <= limits.half_share;
     return are_halves ? (uint32_t)(class_span(l2) + 0.5) : 0;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "export/sonde/model_text.h"
+#include "util/glue/json_glue.h"
 
 /* Fixed by: sample_classes(), and the chains of tests/infer/h200. */
 static const struct {
@@ -15,11 +16,6 @@ static const struct {
     .outside = 0.05, /* share of a class that its quantiles leave out at either end */
     .apart = 0.05,   /* of two shares of about a thousand lines: three standard deviations */
 };
-
-static double number(const json_t *object, const char *key)
-{
-    return json_number_value(json_object_get(object, key));
-}
 
 static const json_t *classes_of(const json_t *cache)
 {
@@ -31,8 +27,8 @@ double class_span(const json_t *cache)
     const json_t *classes = classes_of(cache);
     size_t count = json_array_size(classes);
     return count < 2 ? 0
-                     : number(json_array_get(classes, count - 1), "cycles") -
-                           number(json_array_get(classes, 0), "cycles");
+                     : json_number_of(json_array_get(classes, count - 1), "cycles") -
+                           json_number_of(json_array_get(classes, 0), "cycles");
 }
 
 double class_mean(const json_t *cache, double otherwise)
@@ -42,8 +38,8 @@ double class_mean(const json_t *cache, double otherwise)
     double sum = 0, shares = 0;
     json_array_foreach(classes_of(cache), i, one)
     {
-        sum += number(one, "share") * number(one, "cycles");
-        shares += number(one, "share");
+        sum += json_number_of(one, "share") * json_number_of(one, "cycles");
+        shares += json_number_of(one, "share");
     }
     return shares > 0 ? sum / shares : otherwise;
 }
@@ -56,7 +52,7 @@ struct ends {
 
 static struct ends class_ends(const json_t *one, double copy)
 {
-    double low = number(one, "low"), spread = fmax(0, number(one, "high") - low);
+    double low = json_number_of(one, "low"), spread = fmax(0, json_number_of(one, "high") - low);
     copy = copy <= spread ? copy : 0;
     /* Up to the quantile there are lines at home alone: half of what the share is of all. */
     double width = (spread - copy) / (1 - 4 * limits.outside);
@@ -80,11 +76,11 @@ static double hit_mean(const json_t *cache, uint32_t record)
 static double class_share(const json_t *cache, size_t i, uint32_t record)
 {
     const json_t *classes = classes_of(cache);
-    double told = number(json_array_get(classes, i), "share");
+    double told = json_number_of(json_array_get(classes, i), "share");
     if (json_array_size(classes) != 2) {
         return told;
     }
-    double near = number(json_array_get(classes, 0), "cycles"), span = class_span(cache);
+    double near = json_number_of(json_array_get(classes, 0), "cycles"), span = class_span(cache);
     double far_share = (hit_mean(cache, record) - near) / span;
     if (span <= 0 || fabs(far_share - (i ? told : 1 - told)) > limits.apart) {
         return told;
@@ -157,7 +153,7 @@ static struct kinds kinds_of(const json_t *rows, const char *op, double span, do
             strcmp(saved_text(row, "op", ""), op) != 0 || !saved_value(&value, row, "latency")) {
             continue;
         }
-        double loads = number(row, "loads");
+        double loads = json_number_of(row, "loads");
         kinds.nearest = kinds.count == 0 ? value.value : kinds.nearest; /* they come in order */
         double more = value.value - kinds.nearest;
         if (more > 2 * across) {

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "export/sonde/model_text.h"
+#include "util/glue/json_glue.h"
 
 /* Above this difference of a timed load and an untimed one, in cycles, the record has issues of its
  * own; both are medians or averages of hundreds of loads. A simulated record has two, or none; one
@@ -145,10 +146,8 @@ static double class_of(double whole, const struct latency_plan *plan, const stru
     }
     json_array_foreach(classes, i, one)
     {
-        double broad = json_number_value(json_object_get(one, "high")) -
-                       json_number_value(json_object_get(one, "low"));
-        double cycles =
-            json_number_value(json_object_get(one, "cycles")) - plan->issue.record_cycles;
+        double broad = json_number_of(one, "high") - json_number_of(one, "low");
+        double cycles = json_number_of(one, "cycles") - plan->issue.record_cycles;
         if (broad > NARROW) {
             return l2_hit;
         }

@@ -133,9 +133,9 @@ static void shared_lines(struct model_text *t)
         model_line(t, 2, "", "word_selectable: %s", widest > 1 ? "true" : "false");
     }
     const json_t *conflicts = json_object_get(shared, "conflict_latency");
-    double two = json_number_value(json_object_get(conflicts, "2"));
+    double two = json_number_of(conflicts, "2");
     double one = saved_value(&value, shared, "latency") ? value.value : 0;
-    double many = json_number_value(json_object_get(conflicts, "32"));
+    double many = json_number_of(conflicts, "32");
     /* Where banks are fewer than lanes no access is without conflict: two ways are the least. */
     bool never_alone = two > 0 && !json_object_get(conflicts, "1");
     double each = many > one ? (many - one) / (never_alone ? 30 : 31) : two - one;

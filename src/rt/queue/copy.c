@@ -53,15 +53,6 @@ static int region_of(struct rt_image_region *out, const struct rt_end *end,
     return 0;
 }
 
-static int invalid_range(struct rt *rt, const char *what, uint64_t address, uint64_t bytes)
-{
-    char near[256];
-    exec_memory_describe(rt->memory, address, near, sizeof near);
-    checking_refused(rt, what, address, bytes);
-    return error_set(SONDE_EINPUT, "%s of %llu bytes at address 0x%llx leaves its allocation: %s",
-                     what, (unsigned long long)bytes, (unsigned long long)address, near);
-}
-
 /* a + b * c; false: beyond 64 bits. */
 static bool add_product(uint64_t *out, uint64_t a, uint64_t b, uint64_t c)
 {
@@ -130,7 +121,7 @@ static int end_check(struct rt *rt, const struct rt_end *end, const struct rt_co
         return 0;
     }
     return exec_memory_valid(rt->memory, first, bytes) ? 0
-                                                       : invalid_range(rt, "a copy", first, bytes);
+                                                       : range_refuse(rt, "a copy", first, bytes);
 }
 
 int copy_check(struct rt *rt, const struct rt_copy *copy)
@@ -278,7 +269,7 @@ int memset_check(struct rt *rt, const struct rt_memset *set)
     }
     return exec_memory_valid(rt->memory, set->address, bytes)
                ? 0
-               : invalid_range(rt, "a memset", set->address, bytes);
+               : range_refuse(rt, "a memset", set->address, bytes);
 }
 
 int memset_perform(struct rt *rt, const struct rt_memset *set)
