@@ -56,7 +56,9 @@ int image_create(struct rt_image **out, struct texel_format format, size_t width
     int code = shape_of(&spec, width, height, depth, flags);
     code = code == SHIM_OK ? shim_enter(&rt) : code;
     if (code == SHIM_OK) {
+        shim_check_site(rt);
         code = shim_code(rt_image_create(rt, out, &spec));
+        shim_check_site_ends(rt);
         shim_leave(rt);
     }
     return code;
@@ -88,7 +90,9 @@ static int image_destroy(struct rt_image *image)
     code = code == SHIM_OK ? shim_code(rt_sync(rt)) : code;
     if (code == SHIM_OK) {
         rt_lock(rt);
+        shim_check_site(rt);
         code = shim_code(rt_image_destroy(rt, image));
+        shim_check_site_ends(rt);
         rt_unlock(rt);
     }
     return code;

@@ -10,8 +10,8 @@
  * (shared.c; FastTrack: C. Flanagan, S. Freund, PLDI 2009). That is 1.125 bytes for each byte that
  * is touched of device memory and 16 for each of the shared memory of blocks in flight.
  *
- * Left out: values in registers; races within a block on global memory; textures and surfaces,
- * whose accesses have bounds of their own; which of two accesses that race came first on hardware.
+ * Left out: values in registers; races within a block on global memory; races of texture fetches;
+ * which of two accesses that race came first on hardware.
  */
 #ifndef SONDE_CHECK_CHECK_H
 #define SONDE_CHECK_CHECK_H
@@ -52,7 +52,7 @@ enum check_owner {
     CHECK_DRIVER,  /* not the program's to free: variables of modules, workspaces */
     CHECK_HEAP,    /* inside of the device's heap: a kernel's malloc */
 };
-/* Its bytes are uninitialised. */
+/* Its bytes are uninitialised. What is there and has the same size gets another owner. */
 void check_allocated(struct check *check, uint64_t address, uint64_t bytes, enum check_owner owner);
 /* It has been freed: what is accessed there now is used after free. */
 void check_freed(struct check *check, uint64_t address);

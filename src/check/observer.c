@@ -163,6 +163,8 @@ static void accesses(struct exec_warp *warp, const struct exec_access *access)
         see_fence(cta, warp->env->warpid, cta->launch->flags[access->pc]);
     if (cta->launch->copies)
         copies_access(cta, warp, access);
+    if (access->kind == ACCESS_TEXTURE)
+        texture_access(cta, warp, access);
     if (access->kind > ACCESS_REDUCTION)
         return;
     if (access->space != SPACE_NONE) {
@@ -234,6 +236,24 @@ static void stops(struct exec_warp *warp, uint32_t lane, enum isa_space space, u
     const struct wrong_place wrong = {space, address, bytes, align, "access"};
     /* What is not told says nothing of why the launch ends: the fault is told then. */
     watched(warp)->launch->check->explained |= tell_wrong(warp, warp->pc, lane, &wrong);
+}
+
+static void leaves(struct exec_warp *warp, uint32_t lane, const struct exec_image *image,
+                   const int64_t at[4], uint64_t bytes, bool misaligned)
+{
+    surface_left(watched(warp), warp, lane, image, at, bytes, misaligned);
+}
+
+/* Of what ends the launch. What has been told already says why it does. */
+static void faults(struct exec_warp *warp, uint32_t pc, uint32_t lane, const char *text)
+{
+    struct check *check = watched(warp)->launch->check;
+    if (check->explained)
+        return;
+    check->explained = true;
+    struct finding *f = finding_at(check, FAULT_FAULT, warp, pc, lane, 0);
+    if (f && f->count == 1)
+        finding_text(check, &f->what, "%s", text);
 }
 
 static void touches(struct exec_warp *warp, uint32_t lane, uint64_t address, uint64_t bytes,
@@ -392,6 +412,8 @@ int check_create(struct check **out, uint64_t base, uint64_t range_bytes, bool l
                                              .accesses = accesses,
                                              .refused = refused,
                                              .stops = stops,
+                                             .leaves = leaves,
+                                             .faults = faults,
                                              .touches = touches,
                                              .moves = moves,
                                              .acts = acts,

@@ -210,6 +210,13 @@ void local_access(struct watched_cta *cta, struct exec_warp *warp, const struct 
 void report_uninitialised(struct watched_cta *cta, struct exec_warp *warp,
                           const struct exec_access *access, uint32_t lane, const char *space);
 
+/* images.c */
+void texture_access(struct watched_cta *cta, struct exec_warp *warp,
+                    const struct exec_access *access);
+void surface_left(struct watched_cta *cta, struct exec_warp *warp, uint32_t lane,
+                  const struct exec_image *image, const int64_t at[4], uint64_t bytes,
+                  bool misaligned);
+
 /* copies.c: cp.async. False: no memory. */
 bool copies_begin(struct watched_cta *cta);
 void copies_destroy(struct copies *copies);

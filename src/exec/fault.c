@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "exec/observe.h"
 #include "exec/program.h"
 #include "exec/state.h"
 #include "util/error.h"
@@ -50,6 +51,9 @@ int fault_set(struct exec_warp *warp, uint32_t pc, uint32_t lane, uint64_t addre
     fault_thread(tid, warp, lane);
     warp->fault_lane = lane;
     warp->fault_address = address;
+    const struct exec_observer *observer = warp->cta->launch->observer;
+    if (observer && observer->faults)
+        observer->faults(warp, pc, lane, text);
     return error_at(SONDE_EFAULT, fault_file(program, pc), loc.line, loc.column,
                     "kernel '%s': %s; lane %u, thread (%u,%u,%u) of CTA (%u,%u,%u)",
                     program->functions[0]->func->name, text, lane, tid[0], tid[1], tid[2], ctaid[0],

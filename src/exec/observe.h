@@ -45,6 +45,13 @@ struct exec_observer {
      * he need not know. */
     void (*stops)(struct exec_warp *warp, uint32_t lane, enum isa_space space, uint64_t address,
                   uint64_t bytes, uint64_t align);
+    /* A lane's surface access of `bytes` at x, y, z and layer, as the program gives them, lies
+     * outside of the image (.trap) or is misaligned: it is left out, the launch goes on. NULL: the
+     * launch faults. */
+    void (*leaves)(struct exec_warp *warp, uint32_t lane, const struct exec_image *image,
+                   const int64_t at[4], uint64_t bytes, bool misaligned);
+    /* A lane ends the launch by a fault, in words. NULL: not wanted. */
+    void (*faults)(struct exec_warp *warp, uint32_t pc, uint32_t lane, const char *text);
     /* Bytes that an instruction reads or writes when it is issued, without an access. `address` is
      * a generic one. */
     void (*touches)(struct exec_warp *warp, uint32_t lane, uint64_t address, uint64_t bytes,

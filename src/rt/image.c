@@ -128,6 +128,7 @@ static int take_memory(struct rt *rt, struct rt_image *image)
     image->memory = address;
     address = (address + IMAGE_BLOCK_BYTES - 1) / IMAGE_BLOCK_BYTES * IMAGE_BLOCK_BYTES;
     image_lay_out(&image->image, address); /* all zero, as is whatever nobody has */
+    checking_allocated(rt, address, bytes, true);
     return 0;
 }
 
@@ -179,6 +180,7 @@ int rt_image_destroy(struct rt *rt, struct rt_image *image)
     if (image->memory) {
         const struct vmem_range *range = vmem_find(&rt->vmem, image->memory);
         exec_memory_discard(rt->memory, range->address, range->bytes);
+        checking_freed(rt, image->image.level[0].address, 0);
         vmem_give(&rt->vmem, range);
         gpu_forget_translations(rt->gpu);
     }
@@ -274,6 +276,14 @@ const struct image_spec *rt_image_spec(const struct rt_image *image)
     return &image->image.spec;
 }
 
+void rt_image_keep(struct rt *rt, const struct rt_image *image)
+{
+    struct exec_image laid_out = image->image;
+    if (!is_linear(&image->image.spec)) {
+        checking_allocated(rt, image->image.level[0].address, image_lay_out(&laid_out, 0), false);
+    }
+}
+
 void images_destroy(struct rt *rt)
 {
     while (rt->images) {
@@ -348,6 +358,9 @@ static void copy_row(struct rt *rt, const struct exec_image *image,
             memcpy(host, (const void *)(uintptr_t)address, bytes);
         }
         gpu_host_copy(rt->gpu, address, bytes, to_device);
+        if (to_device) {
+            checking_written(rt, address, bytes);
+        }
         host += bytes;
         at += bytes;
     }

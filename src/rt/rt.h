@@ -116,6 +116,8 @@ int rt_image_level(struct rt *rt, struct rt_image **out, struct rt_image *image,
 int rt_image_as(struct rt *rt, struct rt_image **out, struct rt_image *image,
                 struct texel_format format);
 const struct image_spec *rt_image_spec(const struct rt_image *image);
+/* A memory checker does not expect the program to destroy it. */
+void rt_image_keep(struct rt *rt, const struct rt_image *image);
 /*
  * Texels of an array from or to the host, from (x, y, z) on; z counts slices of depth, or layers
  * and, of cubes, faces. Rows and slices lie row_bytes and slice_bytes apart on the host; 0: as

@@ -22,11 +22,12 @@
 #include "workload.h"
 
 #define BUFFER_BYTES 1024
-#define FAULTY_MIN 93 /* so many wrong kernels there are at least */
+#define FAULTY_MIN 111 /* so many wrong kernels there are at least */
 
 struct wrong {
     char name[64], model[32];
     uint32_t grid, block;
+    bool images; /* it takes those of make_images() as well */
 };
 
 static struct rt *device(const char *name)
@@ -40,6 +41,92 @@ static struct rt *device(const char *name)
     if (rc < 0)
         fail_msg("%s", error_text());
     return rt;
+}
+
+/* ---- textures and surfaces: images.ptx says what they are ---- */
+
+#define IMAGE_WIDTH 16
+#define IMAGE_HEIGHT 4
+#define WRITTEN_ROWS 2 /* of those that are written in part */
+enum { SURFACE, HOLLOW, HALF, SMOOTH, LINEAR, GONE, LOST, HANDLES };
+
+struct images {
+    struct rt_image *image[HANDLES];
+    uint64_t handle[HANDLES];
+};
+
+static void expect_done(int rc)
+{
+    if (rc < 0)
+        fail_msg("%s", error_text());
+}
+
+static struct rt_image *make_array(struct rt *rt, enum texel_kind kind, uint32_t rows)
+{
+    struct image_spec spec = {.shape = IMAGE_2D,
+                              .format = {kind, 32, 1},
+                              .width = IMAGE_WIDTH,
+                              .height = IMAGE_HEIGHT,
+                              .surface = true};
+    float texels[IMAGE_HEIGHT][IMAGE_WIDTH];
+    struct rt_image *image;
+    struct rt_image_region region;
+    for (uint32_t i = 0; i < IMAGE_WIDTH * IMAGE_HEIGHT; i++)
+        texels[i / IMAGE_WIDTH][i % IMAGE_WIDTH] = (float)i + 1;
+    expect_done(rt_image_create(rt, &image, &spec));
+    expect_done(rt_image_whole(&region, image, 0));
+    region.height = rows;
+    if (rows > 0)
+        expect_done(rt_image_write(rt, image, &region, texels));
+    return image;
+}
+
+static struct rt_image *make_linear(struct rt *rt, uint64_t address)
+{
+    struct image_spec spec = {.shape = IMAGE_BUFFER,
+                              .format = {TEXEL_UNSIGNED, 32, 1},
+                              .width = BUFFER_BYTES / 4,
+                              .address = address};
+    struct rt_image *image;
+    expect_done(rt_image_create(rt, &image, &spec));
+    return image;
+}
+
+static void make_images(struct images *images, struct rt *rt, uint64_t data)
+{
+    static const struct {
+        enum texel_kind kind;
+        uint32_t rows;
+    } arrays[] = {[SURFACE] = {TEXEL_UNSIGNED, IMAGE_HEIGHT},
+                  [HOLLOW] = {TEXEL_UNSIGNED, 0},
+                  [HALF] = {TEXEL_UNSIGNED, WRITTEN_ROWS},
+                  [SMOOTH] = {TEXEL_FLOAT, WRITTEN_ROWS},
+                  [LOST] = {TEXEL_UNSIGNED, IMAGE_HEIGHT}};
+    const struct texture_view clamped = {.address = {TEXTURE_CLAMP, TEXTURE_CLAMP, TEXTURE_CLAMP},
+                                         .as_integer = true};
+    struct texture_view filtered = clamped;
+    uint64_t freed;
+    filtered.linear = true;
+    for (int i = 0; i < HANDLES; i++)
+        if (i != LINEAR && i != GONE)
+            images->image[i] = make_array(rt, arrays[i].kind, arrays[i].rows);
+    expect_done(rt_mem_alloc(rt, &freed, BUFFER_BYTES));
+    images->image[LINEAR] = make_linear(rt, data);
+    images->image[GONE] = make_linear(rt, freed);
+    for (int i = 0; i < HANDLES; i++) {
+        const struct texture_view *view = i == SMOOTH ? &filtered : &clamped;
+        bool surface = i == SURFACE || i == HOLLOW || i == LOST;
+        expect_done(surface ? rt_surface_object(rt, &images->handle[i], images->image[i])
+                            : rt_texture_object(rt, &images->handle[i], images->image[i], view));
+    }
+    expect_done(rt_mem_free(rt, freed));
+    expect_done(rt_image_destroy(rt, images->image[LOST]));
+}
+
+static void destroy_images(const struct images *images, struct rt *rt)
+{
+    for (int i = 0; i < LOST; i++)
+        expect_done(rt_image_destroy(rt, images->image[i]));
 }
 
 /* What a launch of the kernel is told of; json_decref() it. */
@@ -60,15 +147,22 @@ static json_t *reports_of(const struct wrong *wrong, const char *kernel_name, co
     rc = rc < 0 ? rc : rt_mem_alloc(rt, &fresh, sizeof bytes);
     if (rc < 0)
         fail_msg("%s: %s", kernel_name, error_text());
-    const void *args[] = {&data, &fresh};
+    struct images images;
+    const void *args[2 + HANDLES] = {&data, &fresh};
+    for (int i = 0; i < HANDLES; i++)
+        args[2 + i] = &images.handle[i];
+    if (wrong->images)
+        make_images(&images, rt, data);
     struct rt_launch launch = {.grid = {wrong->grid, 1, 1},
                                .block = {wrong->block, 1, 1},
                                .args = args,
-                               .arg_count = 2,
+                               .arg_count = wrong->images ? 2 + HANDLES : 2,
                                .functional = true};
     rc = rt_launch(rt, kernel, &launch, NULL);
     assert_true(rc == 0 || rc == SONDE_EFAULT);
     rt_recover(rt);
+    if (wrong->images)
+        destroy_images(&images, rt);
     assert_int_equal(rt_mem_free(rt, data), 0);
     assert_int_equal(rt_mem_free(rt, fresh), 0);
     check_ended(rt_check(rt));
@@ -146,6 +240,8 @@ static uint32_t run_file(const char *path)
         assert_true(sscanf(at,
                            "\n// launch %63[a-z_]: grid=%" SCNu32 " block=%" SCNu32 " model=%31s",
                            wrong.name, &wrong.grid, &wrong.block, wrong.model) >= 3);
+        const char *end = strchr(at + 1, '\n'), *images = strstr(at, " images\n");
+        wrong.images = images && images < end;
         run_pair(&wrong, path, text);
         count++;
     }

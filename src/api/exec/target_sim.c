@@ -212,6 +212,9 @@ static int sim_image(struct exec_target *target, void **image, const struct imag
     struct rt_image *made;
     struct rt_image_region whole;
     int rc = as_usage(rt_image_create(rt, &made, spec));
+    if (rc == 0) {
+        rt_image_keep(rt, made);
+    }
     rc = rc < 0 ? rc : rt_image_whole(&whole, made, 0);
     rc = rc < 0 ? rc : rt_image_write(rt, made, &whole, texels);
     *image = rc < 0 ? NULL : made; /* the context owns it */

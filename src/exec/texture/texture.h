@@ -124,5 +124,9 @@ const struct exec_image *exec_texture_image(const struct exec_warp *warp,
 uint32_t exec_texture_addresses(uint64_t out[FOOTPRINT_MAX], uint32_t *texel_bytes,
                                 const struct exec_warp *warp, const struct exec_access *access,
                                 uint32_t lane);
+/* The same of those that the value depends on: filtering reads some without weight. */
+uint32_t exec_texture_needed(uint64_t out[FOOTPRINT_MAX], uint32_t *texel_bytes,
+                             const struct exec_warp *warp, const struct exec_access *access,
+                             uint32_t lane);
 
 #endif

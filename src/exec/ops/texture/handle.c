@@ -8,6 +8,7 @@
 
 #include "exec/fault.h"
 #include "exec/memory/image.h"
+#include "exec/observe.h"
 #include "exec/ops/texture/tex.h"
 #include "util/error.h"
 
@@ -42,6 +43,14 @@ static uint64_t handle_value(const struct exec_warp *warp, const struct handle *
     return value;
 }
 
+/* An object whose array has been given back. */
+static void tell_gone(struct exec_warp *warp, const struct exec_image *image, uint32_t lane)
+{
+    const struct exec_observer *observer = warp->cta->launch->observer;
+    if (observer && observer->stops)
+        observer->stops(warp, lane, SPACE_GLOBAL, image->level[0].address, image->texel_bytes, 1);
+}
+
 const struct exec_texture *handle_texture(struct exec_warp *warp, const struct handle *handle,
                                           uint32_t lane)
 {
@@ -52,6 +61,7 @@ const struct exec_texture *handle_texture(struct exec_warp *warp, const struct h
         return NULL;
     }
     if (launch->textures[place].image->gone) {
+        tell_gone(warp, launch->textures[place].image, lane);
         fault_set(warp, warp->pc, lane, value, "the array of texture 0x%" PRIx64 " was destroyed",
                   value);
         return NULL;
@@ -69,6 +79,7 @@ const struct exec_image *handle_surface(struct exec_warp *warp, const struct han
         return NULL;
     }
     if (launch->surfaces[place]->gone) {
+        tell_gone(warp, launch->surfaces[place], lane);
         fault_set(warp, warp->pc, lane, value, "the array of surface 0x%" PRIx64 " was destroyed",
                   value);
         return NULL;

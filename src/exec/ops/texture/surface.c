@@ -11,6 +11,7 @@
 
 #include "exec/fault.h"
 #include "exec/lane/float_format.h"
+#include "exec/observe.h"
 #include "exec/ops/texture/tex.h"
 #include "util/error.h"
 
@@ -41,7 +42,28 @@ static bool resolve_coordinate(int64_t *at, int64_t size, enum isa_mod outside, 
     return false;
 }
 
-/* The lane's address; 0: it takes no part. */
+/* Outside of the image or misaligned: whoever observes the launch is told, else it faults: false.
+ */
+static bool outside_told(struct exec_warp *warp, const struct exec_image *image, uint32_t bytes,
+                         const int64_t at[4], bool misaligned, uint32_t lane)
+{
+    const struct exec_observer *observer = warp->cta->launch->observer;
+    if (observer && observer->leaves) {
+        observer->leaves(warp, lane, image, at, bytes, misaligned);
+        return true;
+    }
+    if (misaligned)
+        fault_set(warp, warp->pc, lane, (uint64_t)at[0],
+                  "a surface access of %u bytes at byte %" PRId64 " is misaligned", bytes, at[0]);
+    else
+        fault_set(warp, warp->pc, lane, 0,
+                  "a surface access at (%" PRId64 ", %" PRId64 ", %" PRId64 "), layer %" PRId64
+                  " is outside",
+                  at[0], at[1], at[2], at[3]);
+    return false;
+}
+
+/* The lane's address; 0: it takes no part. False: the launch faults. */
 static bool lane_address(uint64_t *address, struct exec_warp *warp, const struct uop_surface *uop,
                          const struct exec_image *image, uint32_t bytes, uint32_t lane)
 {
@@ -54,26 +76,21 @@ static bool lane_address(uint64_t *address, struct exec_warp *warp, const struct
     at[3] = uop->layered ? (int64_t)(uint32_t)element_get(state, &uop->layer, lane) : 0;
     /* x in units of the access, which never lies across two of them. */
     int64_t unit = uop->formatted ? 1 : bytes;
+    const int64_t given[4] = {at[0], at[1], at[2], at[3]};
     *address = 0;
-    if (at[0] % unit != 0) {
-        fault_set(warp, warp->pc, lane, (uint64_t)at[0],
-                  "a surface access of %u bytes at byte %" PRId64 " is misaligned", bytes, at[0]);
-        return false;
-    }
+    if (at[0] % unit != 0)
+        return outside_told(warp, image, bytes, given, true, lane);
     at[0] /= unit;
     int64_t sizes[4] = {(int64_t)level->width * image->texel_bytes / bytes, level->height,
                         level->depth, image->layers};
     for (uint32_t i = 0; i < 4 && inside; i++)
         inside = resolve_coordinate(&at[i], sizes[i], uop->outside, &faults);
     if (faults)
-        fault_set(warp, warp->pc, lane, 0,
-                  "a surface access at (%" PRId64 ", %" PRId64 ", %" PRId64 "), layer %" PRId64
-                  " is outside",
-                  at[0] * unit, at[1], at[2], at[3]);
+        return outside_told(warp, image, bytes, given, false, lane);
     if (inside)
         *address = image_byte(image, level, (uint64_t)at[0] * bytes, (uint32_t)at[1],
                               (uint64_t)(at[2] + at[3]));
-    return !faults;
+    return true;
 }
 
 /* Lanes that read outside (.zero) have their result at once. */

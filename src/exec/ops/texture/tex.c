@@ -196,9 +196,19 @@ const struct exec_image *exec_texture_image(const struct exec_warp *warp,
     return warp->cta->launch->textures[access->data2[lane] >> PLACE_SHIFT].image;
 }
 
-uint32_t exec_texture_addresses(uint64_t out[FOOTPRINT_MAX], uint32_t *texel_bytes,
+/* Whether the value depends on a texel: filtering may give it no weight. */
+static bool has_weight(const struct footprint *footprint, uint32_t texel, bool gather)
+{
+    uint32_t second = texel / footprint->corners, corner = texel % footprint->corners;
+    bool weighs = true;
+    for (uint32_t axis = 0; axis < 3; axis++)
+        weighs &= !(corner >> axis & 1) || footprint->fraction[second][axis] > 0;
+    return weighs || gather;
+}
+
+static uint32_t texel_addresses(uint64_t out[FOOTPRINT_MAX], uint32_t *texel_bytes,
                                 const struct exec_warp *warp, const struct exec_access *access,
-                                uint32_t lane)
+                                uint32_t lane, bool needed)
 {
     const struct uop_texture *uop = texture_uop(warp->state->uops[access->pc].memory);
     struct texture_fetch fetch;
@@ -211,10 +221,25 @@ uint32_t exec_texture_addresses(uint64_t out[FOOTPRINT_MAX], uint32_t *texel_byt
         uint32_t k = 0;
         while (k < count && out[k] != footprint.address[i])
             k++;
-        if (k == count && footprint.address[i])
+        if (k == count && footprint.address[i] &&
+            (!needed || has_weight(&footprint, i, uop->gather)))
             out[count++] = footprint.address[i];
     }
     return count;
+}
+
+uint32_t exec_texture_addresses(uint64_t out[FOOTPRINT_MAX], uint32_t *texel_bytes,
+                                const struct exec_warp *warp, const struct exec_access *access,
+                                uint32_t lane)
+{
+    return texel_addresses(out, texel_bytes, warp, access, lane, false);
+}
+
+uint32_t exec_texture_needed(uint64_t out[FOOTPRINT_MAX], uint32_t *texel_bytes,
+                             const struct exec_warp *warp, const struct exec_access *access,
+                             uint32_t lane)
+{
+    return texel_addresses(out, texel_bytes, warp, access, lane, true);
 }
 
 /* A texture of linear memory dies with it, as an array's does with the array. */
