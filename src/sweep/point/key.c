@@ -16,6 +16,7 @@
 #include "util/fileio.h"
 #include "util/glue/yaml_glue.h"
 #include "util/hash.h"
+#include "workloads/workload.h"
 
 #define FILE_LIMIT_BYTES ((size_t)1 << 30)
 
@@ -155,15 +156,28 @@ static int find_named_file(const char **out, const struct keys *keys, const char
     return 0;
 }
 
+/* A workload counts by what is built in as well. */
+static void hash_workload(uint64_t *hash, const char *name)
+{
+    const struct workload *workload = workload_find(name);
+    hash_text(hash, name);
+    hash_number(hash, workload ? workload_hash(workload) : 0);
+}
+
 static int hash_argv(uint64_t *hash, struct keys *keys, const struct sweep_job *job)
 {
-    bool may_name = job->spec->run->file != NO_FILE;
+    enum sweep_file kind = job->spec->run->file;
+    bool may_name = kind == FILE_BY_SLASH || kind == ALWAYS_FILE;
     for (size_t i = 0; i < job->argv.count && job->argv.data[i]; i++) {
         const char *word = job->argv.data[i], *file = is_file(job, i) ? word : NULL;
         uint64_t content = 0;
         int rc = may_name && i > job->what ? find_named_file(&file, keys, word) : 0;
         if (rc < 0) {
             return rc;
+        }
+        if (kind == WORKLOAD_NAME && i == job->what) {
+            hash_workload(hash, word);
+            continue;
         }
         if (!file) {
             hash_text(hash, word);

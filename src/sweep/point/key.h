@@ -1,8 +1,8 @@
 /*
  * What a point is known by when a sweep goes on, here or on another host: all that its outcome
  * depends on. Models, files that are run and those that their arguments name count by what they
- * contain and by their last name, not by where they lie. A file into which points write is an
- * argument like any other.
+ * contain and by their last name, not by where they lie; workloads by what is built in. A file into
+ * which points write is an argument like any other.
  */
 #ifndef SONDE_SWEEP_KEY_H
 #define SONDE_SWEEP_KEY_H

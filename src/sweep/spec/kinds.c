@@ -169,7 +169,7 @@ static const char *const dissect_options[] = {"only", "skip", NULL};
 static const char *const no_options[] = {NULL};
 
 static const struct sweep_kind_row rows[] = {
-    {"workload", workload_options, run_columns, make_workload, true, NO_FILE},
+    {"workload", workload_options, run_columns, make_workload, true, WORKLOAD_NAME},
     {"exec", exec_options, run_columns, make_exec, true, ALWAYS_FILE},
     {"program", program_options, run_columns, make_program, true, FILE_BY_SLASH},
     {"dissect", dissect_options, dissect_columns, make_dissect, true, NO_FILE},

@@ -25,9 +25,9 @@ struct sweep_job {
     bool result_on_stdout;
 };
 
-/* Whether the first word that a row's key names is a file: a word without a slash may be a command
- * of the host's. */
-enum sweep_file { NO_FILE, FILE_BY_SLASH, ALWAYS_FILE };
+/* Whether the first word that a row's key names is a file (a word without a slash may be a command
+ * of the host's), or a workload that is built in. */
+enum sweep_file { NO_FILE, FILE_BY_SLASH, ALWAYS_FILE, WORKLOAD_NAME };
 
 struct sweep_kind_row {
     const char *key;
