@@ -1,8 +1,8 @@
 /*
- * tensor [ROUNDS]: multiply-adds a second of tensor instructions in functional mode, on one thread:
- * a line "NAME RATE" a form, as the best of RUNS launches of a kernel that does little else. Rates
- * are of processor time, so that what else the host does costs nothing. Operands are finite numbers
- * of moderate size, as programs have them.
+ * tensor [ROUNDS [FORM]]: multiply-adds a second of tensor instructions in functional mode, on one
+ * thread: a line "NAME RATE" a form, as the best of RUNS launches of a kernel that does little
+ * else. Rates are of processor time, so that what else the host does costs nothing. Operands are
+ * finite numbers of moderate size, as programs have them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,7 +152,8 @@ int main(int argc, char **argv)
     int rc = model_load(&model, "h200");
     rc = rc < 0 ? rc : rt_create(&rt, model);
     for (size_t i = 0; rc == 0 && i < FORM_COUNT; i++) {
-        rc = run_form(rt, &forms[i], rounds);
+        if (argc < 3 || !strcmp(argv[2], forms[i].name))
+            rc = run_form(rt, &forms[i], rounds);
     }
     rt_destroy(rt);
     model_destroy(model);

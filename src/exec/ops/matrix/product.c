@@ -26,6 +26,11 @@ struct parts {
     _Alignas(32) int32_t exponent[PRODUCT_DEPTH * PRODUCT_COLUMNS];
 };
 
+/* Of one row of a, in the order of a sum. */
+struct a_terms {
+    int32_t mantissa[PRODUCT_TERMS], exponent[PRODUCT_TERMS];
+};
+
 /* ---- floats ---- */
 
 static void codes_of_line(uint32_t *codes, const uint8_t *line, uint32_t bits, uint32_t count)
@@ -80,10 +85,14 @@ static void split_b(struct parts *b, const struct product *p, const struct produ
 static void split_a(struct parts *a, const struct product *p, const struct product_operands *o,
                     uint32_t stride)
 {
-    uint32_t codes[PRODUCT_ROWS * PRODUCT_TERMS] = {0};
+    uint32_t codes[PRODUCT_ROWS * PRODUCT_TERMS], count = stride * p->mnk.m;
+    if (stride > p->terms)
+        memset(codes, 0, count * sizeof *codes);
     for (uint32_t row = 0; row < p->mnk.m; row++)
         codes_of_line(&codes[(size_t)row * stride], o->a[row], p->element_bits, p->terms);
-    split_codes(a->mantissa, a->exponent, p, p->a_format, codes, stride * p->mnk.m);
+    split_codes(a->mantissa, a->exponent, p, p->a_format, codes, count);
+    for (uint32_t i = 0; p->negative && i < count; i++)
+        a->mantissa[i] = -a->mantissa[i];
 }
 
 static double value_of(uint32_t code, bool half)
@@ -149,19 +158,17 @@ static uint32_t term_of(const struct product *p, uint32_t step, uint32_t k)
     return p->pairwise ? k / 2 * 4 + step * 2 + k % 2 : step * p->block + k;
 }
 
-/* The products of the row that a step adds up: a's parts, and where b's are. */
+/* The products of the row that a step adds up: a's parts, and where b's are; `own` has room for a's
+ * where they do not lie in order. */
 static void step_terms(const struct product *p, const struct product_operands *o,
                        struct product_row *r, const struct parts *a, const struct parts *b,
-                       uint32_t row, uint32_t first)
+                       struct a_terms *own, uint32_t row, uint32_t first)
 {
     const size_t begin = (size_t)row * rounded_up(p->terms);
     const bool in_order = !p->pairwise && !p->sparse;
     const bool same = in_order && row > 0 && p->terms <= p->block; /* b's, as for the row before */
-    for (uint32_t k = 0; in_order && k < r->count; k++) {
-        int32_t value = a->mantissa[begin + first + k];
-        r->mantissa[k] = p->negative ? -value : value;
-        r->exponent[k] = a->exponent[begin + first + k];
-    }
+    r->mantissa = in_order ? &a->mantissa[begin + first] : own->mantissa;
+    r->exponent = in_order ? &a->exponent[begin + first] : own->exponent;
     for (uint32_t k = 0; in_order && !same && k < r->count; k++) {
         r->b_mantissa[k] = &b->mantissa[(size_t)(first + k) * p->mnk.n];
         r->b_exponent[k] = &b->exponent[(size_t)(first + k) * p->mnk.n];
@@ -169,8 +176,8 @@ static void step_terms(const struct product *p, const struct product_operands *o
     for (uint32_t k = 0; !in_order && k < r->count; k++) {
         uint32_t term = term_of(p, first / p->block, k);
         uint32_t at = p->sparse ? o->place[row][term] : term;
-        r->mantissa[k] = p->negative ? -a->mantissa[begin + term] : a->mantissa[begin + term];
-        r->exponent[k] = a->exponent[begin + term];
+        own->mantissa[k] = a->mantissa[begin + term];
+        own->exponent[k] = a->exponent[begin + term];
         r->b_mantissa[k] = &b->mantissa[(size_t)at * p->mnk.n];
         r->b_exponent[k] = &b->exponent[(size_t)at * p->mnk.n];
     }
@@ -182,6 +189,7 @@ static void float_row(const struct product *p, struct product_operands *o, struc
     uint32_t *d = &o->d[(size_t)row * p->mnk.n];
     bool halves = p->half && p->c_half;
     uint32_t addends[PRODUCT_COLUMNS];
+    struct a_terms own;
     if (p->pairwise) {
         memcpy(addends, d, p->mnk.n * sizeof *d);
         memset(d, 0, p->mnk.n * sizeof *d);
@@ -192,7 +200,7 @@ static void float_row(const struct product *p, struct product_operands *o, struc
         bool half = halves && (first == 0 || p->pairwise);
         bool last = first + p->block >= p->terms || p->pairwise;
         r->count = p->terms - first < p->block ? p->terms - first : p->block;
-        step_terms(p, o, r, a, b, row, first);
+        step_terms(p, o, r, a, b, &own, row, first);
         if (!p->loops->whole_row(d, r, half, halves && last)) {
             p->loops->sums(r, d, half);
             codes_one_by_one(d, r, half, halves && last);

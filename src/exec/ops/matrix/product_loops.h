@@ -18,9 +18,9 @@
 #define PRODUCT_LANES 8  /* columns come in such numbers */
 
 struct product_row {
-    uint32_t columns, count;                                  /* products of each sum */
-    int32_t bits;                                             /* kept below the largest exponent */
-    int32_t mantissa[PRODUCT_TERMS], exponent[PRODUCT_TERMS]; /* a's */
+    uint32_t columns, count;            /* products of each sum */
+    int32_t bits;                       /* kept below the largest exponent */
+    const int32_t *mantissa, *exponent; /* a's */
     const int32_t *b_mantissa[PRODUCT_TERMS],
         *b_exponent[PRODUCT_TERMS];            /* the row of b for each */
     _Alignas(32) int32_t top[PRODUCT_COLUMNS]; /* of sums(): the largest exponent .. */

@@ -58,10 +58,9 @@ void product_gather_a(struct product_operands *o, const struct exec_state *state
     for (uint32_t r = 0; r < blocks * along; r++) {
         const lane_word *words = words_of(state, &registers[r]);
         uint32_t row = 8 * (r % halves) + 16 * (r / (halves * along));
-        for (uint32_t lane = 0; lane < WARP_LANES; lane++)
-            memcpy(&o->a[lane / WORD_LANES + row]
-                        [lane % WORD_LANES * 4 + WORD_ROW * (r / halves % along)],
-                   &words[lane], 4);
+        for (uint32_t g = 0; g < WARP_LANES / WORD_LANES; g++)
+            memcpy(&o->a[g + row][WORD_ROW * (r / halves % along)], &words[g * WORD_LANES],
+                   WORD_ROW);
     }
 }
 
@@ -71,54 +70,67 @@ void product_gather_b(struct product_operands *o, const struct exec_state *state
     uint32_t blocks = p->mnk.k * p->element_bits / 8 / WORD_ROW, count = blocks * (p->mnk.n / 8u);
     for (uint32_t r = 0; r < count; r++) {
         const lane_word *words = words_of(state, &registers[r]);
-        for (uint32_t lane = 0; lane < WARP_LANES; lane++)
-            memcpy(&o->b[lane / WORD_LANES + 8 * (r / blocks)]
-                        [lane % WORD_LANES * 4 + WORD_ROW * (r % blocks)],
-                   &words[lane], 4);
+        for (uint32_t g = 0; g < WARP_LANES / WORD_LANES; g++)
+            memcpy(&o->b[g + 8 * (r / blocks)][WORD_ROW * (r % blocks)], &words[g * WORD_LANES],
+                   WORD_ROW);
     }
 }
 
-/* Where the first element of a lane's pair lies in d. */
-static uint32_t pair_at(const struct product *p, uint32_t pair, uint32_t lane)
+/* The eight elements of a pair's register that lie side by side in d, of the lanes 4 g on. */
+static size_t octet_at(const struct product *p, uint32_t pair, uint32_t g)
 {
-    uint32_t blocks = p->mnk.m / 8u, row = lane / WORD_LANES + 8 * (pair % blocks);
-    return row * p->mnk.n + 2 * (lane % WORD_LANES) + 8 * (pair / blocks);
+    uint32_t blocks = p->mnk.m / 8u;
+    return (size_t)(g + 8 * (pair % blocks)) * p->mnk.n + 8 * (pair / blocks);
 }
 
 void product_gather_sums(struct product_operands *o, const struct exec_state *state,
                          const struct product *p, const struct element *registers, uint32_t count)
 {
-    for (uint32_t r = 0; r < count; r++) {
-        const lane_word *words = words_of(state, &registers[r]);
-        for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
-            uint32_t *at = &o->d[pair_at(p, p->c_half ? r : r / 2, lane)];
-            if (p->c_half) {
-                at[0] = words[lane] & 0xffff;
-                at[1] = words[lane] >> 16;
-            } else {
-                at[r % 2] = words[lane];
+    const uint32_t per = p->c_half ? 1 : 2; /* registers of a pair */
+    for (uint32_t r = 0; r < count; r += per) {
+        const lane_word *low = words_of(state, &registers[r]);
+        const lane_word *high = words_of(state, &registers[r + per - 1]);
+        for (uint32_t g = 0; g < WARP_LANES / WORD_LANES; g++) {
+            uint32_t *at = &o->d[octet_at(p, r / per, g)];
+            for (uint32_t t = 0; t < WORD_LANES; t++) {
+                uint32_t first = low[g * WORD_LANES + t], second = high[g * WORD_LANES + t];
+                at[2 * t] = p->c_half ? first & 0xffff : first;
+                at[2 * t + 1] = p->c_half ? first >> 16 : second;
             }
         }
     }
+}
+
+static void store_sums(struct exec_state *state, const struct element *element,
+                       const uint32_t *values, uint32_t mask)
+{
+    if (mask == UINT32_MAX && element->register_bytes != 8) {
+        memcpy(lanes_at(state, element->ref), values, WARP_LANES * sizeof *values);
+        return;
+    }
+    for (uint32_t lane = 0; lane < WARP_LANES; lane++)
+        if (mask >> lane & 1)
+            element_set(state, element, lane, values[lane]);
 }
 
 void product_scatter_sums(const struct product_operands *o, struct exec_state *state,
                           const struct product *p, const struct element *registers, uint32_t count,
                           uint32_t mask)
 {
-    for (uint32_t r = 0; r < count; r++) {
-        uint32_t values[WARP_LANES];
-        for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
-            const uint32_t *at = &o->d[pair_at(p, p->half ? r : r / 2, lane)];
-            values[lane] = p->half ? at[0] | at[1] << 16 : at[r % 2];
+    const uint32_t per = p->half ? 1 : 2;
+    for (uint32_t r = 0; r < count; r += per) {
+        uint32_t low[WARP_LANES], high[WARP_LANES];
+        for (uint32_t g = 0; g < WARP_LANES / WORD_LANES; g++) {
+            const uint32_t *at = &o->d[octet_at(p, r / per, g)];
+            for (uint32_t t = 0; t < WORD_LANES; t++) {
+                uint32_t first = at[2 * t], second = at[2 * t + 1];
+                low[g * WORD_LANES + t] = p->half ? first | second << 16 : first;
+                high[g * WORD_LANES + t] = second;
+            }
         }
-        if (mask == UINT32_MAX && registers[r].register_bytes != 8) {
-            memcpy(lanes_at(state, registers[r].ref), values, sizeof values);
-            continue;
-        }
-        for (uint32_t lane = 0; lane < WARP_LANES; lane++)
-            if (mask >> lane & 1)
-                element_set(state, &registers[r], lane, values[lane]);
+        store_sums(state, &registers[r], low, mask);
+        if (!p->half)
+            store_sums(state, &registers[r + 1], high, mask);
     }
 }
 
