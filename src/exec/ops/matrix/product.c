@@ -86,8 +86,7 @@ static void split_a(struct parts *a, const struct product *p, const struct produ
                     uint32_t stride)
 {
     uint32_t codes[PRODUCT_ROWS * PRODUCT_TERMS], count = stride * p->mnk.m;
-    if (stride > p->terms)
-        memset(codes, 0, count * sizeof *codes);
+    memset(codes, 0, count * sizeof *codes); /* the last of a row, where it is short */
     for (uint32_t row = 0; row < p->mnk.m; row++)
         codes_of_line(&codes[(size_t)row * stride], o->a[row], p->element_bits, p->terms);
     split_codes(a->mantissa, a->exponent, p, p->a_format, codes, count);

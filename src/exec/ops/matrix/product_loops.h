@@ -40,6 +40,7 @@ struct product_loops {
     int32_t (*dot)(const int16_t *a, const int16_t *b, uint32_t terms);
 };
 
+extern const struct product_loops product_loops_portable;
 extern const struct product_loops product_loops_avx2; /* parts NULL: not for this processor */
 const struct product_loops *product_loops_choose(void);
 
