@@ -252,6 +252,9 @@ struct exec_launch {
      * at grid_workspace (CUDA's cooperative groups: a counter at byte 4), 0: nowhere. */
     bool cooperative;
     uint64_t grid_workspace;
+    /* How many CTAs the GPU holds at once, which a launch without timing that seems to wait for
+     * others of its CTAs gets; 0: it runs them one after the other whatever they do. */
+    uint64_t resident_ctas;
     /* CTAs of a cluster, at most EXEC_CLUSTER_MAX together, which divide the grid; 0: 1. Those of a
      * cluster are resident together. */
     uint32_t cluster[3];

@@ -95,10 +95,22 @@ bool exec_warp_is_comparable(const struct exec_warp *warp)
     return state->diverge_ops == &diverge_stack || state->diverge->backwards == 0;
 }
 
+static uint64_t mix_storage(uint64_t hash, const struct exec_state *state)
+{
+    const struct exec_frame *top = &state->frames[state->depth];
+    hash = mix_bytes(hash, state->storage, top->offset + top->function->frame_bytes);
+    return mix_bytes(hash, state->local, (size_t)state->local_bytes * WARP_LANES);
+}
+
+uint64_t exec_warp_values(const struct exec_warp *warp)
+{
+    uint64_t hash = mix_pair(0, warp->pc, warp->active);
+    return mix_storage(mix_pair(hash, warp->live, warp->state->depth), warp->state);
+}
+
 uint64_t exec_warp_fingerprint(const struct exec_warp *warp)
 {
     const struct exec_state *state = warp->state;
-    const struct exec_frame *top = &state->frames[state->depth];
     uint64_t hash = mix_pair(0, warp->pc, warp->active);
     hash = mix_pair(hash, warp->live, state->reconverge);
     hash = mix_pair(hash, state->carry, state->cluster_waits);
@@ -107,6 +119,5 @@ uint64_t exec_warp_fingerprint(const struct exec_warp *warp)
     hash = mix_divergence(hash, state->diverge);
     hash = mix_patience(hash, state);
     hash = mix_bytes(hash, (const uint8_t *)state->device_error, sizeof state->device_error);
-    hash = mix_bytes(hash, state->storage, top->offset + top->function->frame_bytes);
-    return mix_bytes(hash, state->local, (size_t)state->local_bytes * WARP_LANES);
+    return mix_storage(hash, state);
 }

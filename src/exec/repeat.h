@@ -23,6 +23,9 @@ bool exec_warp_is_comparable(const struct exec_warp *warp);
  * that differ have the same one by a chance of 2^-64.
  */
 uint64_t exec_warp_fingerprint(const struct exec_warp *warp);
+/* Of pc, lanes, registers and local memory alone: alike where a loop has nothing new, whatever its
+ * divergence counts. No proof of anything. */
+uint64_t exec_warp_values(const struct exec_warp *warp);
 
 /*
  * Would exec_commit() now change memory that others see? Local memory is the warp's own. True where

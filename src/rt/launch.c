@@ -240,6 +240,9 @@ int launch_prepare(struct rt *rt, struct exec_launch *run, struct rt_kernel *ker
     run->yield_after = sm->divergence == DIVERGENCE_INDEPENDENT ? sm->yield_after : 0;
     if (launch->cooperative) {
         rc = cooperative_prepare(rt, run);
+    } else if (launch->functional) {
+        const char *limit = "";
+        run->resident_ctas = gpu_resident_ctas(rt->gpu, run, &limit);
     }
     return rc == 0 && !launch->functional ? local_memory_provide(rt, run, shares) : rc;
 }

@@ -343,6 +343,7 @@ static int runner_create(struct runner **out, struct flight *flight)
     return r->cta.shared_bytes && !r->cta.shared ? error_memory() : SONDE_OK;
 }
 
+/* Of the places that have none yet. */
 static int make_clusters(struct flight *flight)
 {
     uint32_t size = flight->run->cluster_size;
@@ -350,13 +351,34 @@ static int make_clusters(struct flight *flight)
     uint64_t count = flight->places / size;
     if (size == 1 && !flight->run->launch->program->uses_clusters)
         return SONDE_OK;
-    flight->clusters = calloc(count, sizeof(*flight->clusters));
-    if (!flight->clusters)
+    struct exec_cluster **clusters = realloc(flight->clusters, count * sizeof(*clusters));
+    if (!clusters)
         return error_memory();
-    for (uint64_t i = 0; i < count; i++)
-        if (!(flight->clusters[i] = cluster_create(size)))
+    flight->clusters = clusters;
+    for (; flight->cluster_count < count; flight->cluster_count++)
+        if (!(clusters[flight->cluster_count] = cluster_create(size)))
             return SONDE_ENOMEM;
     return SONDE_OK;
+}
+
+/* So many CTAs may be in flight from now on; those that are go on. */
+static int widen(struct flight *flight, uint64_t places)
+{
+    uint64_t first = flight->places;
+    struct runner **runners = realloc(flight->runner, places * sizeof(*runners));
+    if (!runners)
+        return error_memory();
+    flight->runner = runners;
+    for (uint64_t i = first; i < places; i++)
+        runners[i] = NULL;
+    int rc = SONDE_OK;
+    for (uint64_t i = first; rc == SONDE_OK && i < places; i++) {
+        rc = runner_create(&runners[i], flight);
+        if (rc == SONDE_OK && first > 0)
+            runners[i]->watch = runners[0]->watch;
+        flight->places = i + 1;
+    }
+    return rc == SONDE_OK ? make_clusters(flight) : rc;
 }
 
 void flight_destroy(struct flight *flight)
@@ -365,10 +387,11 @@ void flight_destroy(struct flight *flight)
         return;
     for (uint64_t i = 0; flight->runner && i < flight->places; i++)
         runner_destroy(flight->runner[i]);
-    for (uint64_t i = 0; flight->clusters && i < flight->places / flight->run->cluster_size; i++)
+    for (uint64_t i = 0; i < flight->cluster_count; i++)
         cluster_destroy(flight->clusters[i]);
     free(flight->runner);
     free(flight->clusters);
+    crowd_destroy(flight->crowd);
     free(flight);
 }
 
@@ -380,15 +403,9 @@ int flight_create(struct flight **out, struct exec_run *run, struct exec_run_opt
         return error_memory();
     flight->run = run;
     flight->options = options;
-    flight->places = run->launch->cooperative ? run->ctas : run->cluster_size;
-    assert(flight->places > 0);
-    flight->runner = calloc(flight->places, sizeof(*flight->runner));
-    if (!flight->runner)
-        return error_memory();
-    int rc = make_clusters(flight);
-    for (uint64_t i = 0; rc == SONDE_OK && i < flight->places; i++)
-        rc = runner_create(&flight->runner[i], flight);
-    return rc;
+    if (crowd_may_come(run) && crowd_create(&flight->crowd) != SONDE_OK)
+        return SONDE_ENOMEM;
+    return widen(flight, run->launch->cooperative ? run->ctas : run->cluster_size);
 }
 
 void flight_give_up(struct flight *flight, struct exec_run_options *options)
@@ -409,32 +426,57 @@ static bool waits_for_cluster(const struct runner *r)
     return cluster && cluster->member[r->cta.cluster_rank].waiting;
 }
 
-static int start_next(struct flight *flight, bool *alive)
+/* The next CTAs at the places from `at` on; `*alive`: there were some. */
+static int start_next(struct flight *flight, uint64_t at, uint64_t count, bool *alive)
 {
     struct exec_run *run = flight->run;
     int rc = SONDE_OK;
-    flight->first = atomic_fetch_add_explicit(&run->begun, flight->places, memory_order_relaxed);
-    *alive = flight->first < run->ctas;
-    for (uint64_t i = 0; *alive && rc == SONDE_OK && i < flight->places; i++)
-        rc = start_cta(flight->runner[i], flight->first + i, i);
+    uint64_t first = atomic_fetch_add_explicit(&run->begun, count, memory_order_relaxed);
+    *alive = first < run->ctas;
+    if (*alive && at == 0)
+        flight->first = first;
+    for (uint64_t i = 0; *alive && rc == SONDE_OK && i < count; i++)
+        rc = start_cta(flight->runner[at + i], first + i, at + i);
+    crowd_begins(flight);
+    return rc;
+}
+
+/* A turn of the CTAs of one cluster, or of all; !*last: they have ended. */
+static int run_places(struct flight *flight, uint64_t at, uint64_t count,
+                      const struct runner **last, bool *moves)
+{
+    int rc = SONDE_OK;
+    for (uint64_t i = at; rc == SONDE_OK && i < at + count; i++) {
+        struct runner *r = flight->runner[i];
+        if (!r->barriers.alive)
+            continue;
+        *last = r;
+        *moves |= r->ready != 0;
+        rc = r->ready || waits_for_cluster(r) ? run_turn(r) : deadlock(r);
+    }
     return rc;
 }
 
 int flight_round(struct flight *flight, bool *alive)
 {
-    const struct runner *last = NULL;
-    bool moves = false;
+    const uint64_t group =
+        flight->run->launch->cooperative ? flight->places : flight->run->cluster_size;
     int rc = SONDE_OK;
-    for (uint64_t i = 0; rc == SONDE_OK && i < flight->places; i++) {
-        struct runner *r = flight->runner[i];
-        if (!r->barriers.alive)
-            continue;
-        last = r;
-        moves |= r->ready != 0;
-        rc = r->ready || waits_for_cluster(r) ? run_turn(r) : deadlock(r);
+    *alive = false;
+    for (uint64_t at = 0; rc == SONDE_OK && at < flight->places; at += group) {
+        const struct runner *last = NULL;
+        bool moves = false, begun = true;
+        rc = run_places(flight, at, group, &last, &moves);
+        if (rc == SONDE_OK && last && !moves)
+            rc = deadlock(last);
+        if (rc == SONDE_OK && !last)
+            rc = start_next(flight, at, group, &begun);
+        *alive |= begun;
     }
-    if (rc == SONDE_OK && last && !moves)
-        rc = deadlock(last);
-    *alive = true;
-    return rc == SONDE_OK && !last ? start_next(flight, alive) : rc;
+    if (rc == SONDE_OK && *alive && flight->crowd && crowd_is_wanted(flight)) {
+        crowd_destroy(flight->crowd);
+        flight->crowd = NULL;
+        rc = widen(flight, crowd_places(flight));
+    }
+    return rc;
 }

@@ -37,15 +37,18 @@ struct runner {
     const uint8_t *watch;                 /* what it wants to see, by pc */
 };
 
-/* CTAs that run together, since they may wait for each other: one, those of a cluster, or, of a
- * cooperative launch, all. The next ones begin when all have ended. */
+/* CTAs that run together, since they may wait for each other: one, those of a cluster, of a
+ * cooperative launch all, or as many as the GPU holds (crowd.c). When those of a cluster have all
+ * ended the next ones begin. */
 struct flight {
     struct exec_run *run;
     struct exec_run_options *options; /* limits and counts */
     struct runner **runner;           /* of `places` */
     uint64_t places, first;           /* first: the number of the first of the CTAs */
     struct exec_cluster **clusters;   /* NULL: the program has no use for them */
-    const atomic_bool *pauses;        /* soon, where it becomes true; NULL: never */
+    uint64_t cluster_count;
+    const atomic_bool *pauses; /* soon, where it becomes true; NULL: never */
+    struct crowd *crowd;       /* NULL: no more CTAs may come in flight */
 };
 
 struct exec_run {
@@ -75,6 +78,26 @@ int flight_round(struct flight *flight, bool *alive);
 void flight_give_up(struct flight *flight, struct exec_run_options *options);
 /* Where the warps of the CTAs in flight are, behind this thread's error; `code`. */
 int flights_tell_positions(struct flight *const *flights, uint32_t count, int code);
+
+/*
+ * crowd.c: whether CTAs in flight seem to wait for CTAs that have not begun. The kernels that may
+ * have such programs: see exec_program_ctas_are_apart().
+ */
+struct crowd_limits {
+    uint64_t patience_warp_insns; /* since a CTA began, before anything is looked at */
+    uint64_t look_warp_insns;     /* between two looks at a warp */
+};
+extern const struct crowd_limits crowding;
+
+bool crowd_may_come(const struct exec_run *run);
+int crowd_create(struct crowd **out); /* SONDE_ENOMEM */
+void crowd_destroy(struct crowd *crowd);
+void crowd_begins(struct flight *flight); /* a CTA has begun; there may be no crowd */
+/* After each round, while there is a crowd: have all warps that may issue been seen to do the same
+ * again? */
+bool crowd_is_wanted(struct flight *flight);
+/* How many CTAs are to be in flight then. */
+uint64_t crowd_places(const struct flight *flight);
 
 /*
  * share.c: a run's CTAs on the threads of its team. A launch first runs alone for a while, so that
