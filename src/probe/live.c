@@ -90,12 +90,17 @@ void probe_live_limit(struct probe_live *live, uint64_t work)
     live->allowed = 1;
 }
 
+/* Windows that come after a warm-up of their own: with persist=1 the first alone. */
+static double warmed_windows(const struct trace_request *complete)
+{
+    return request_flag(complete, "persist") ? 1 : (double)request_number(complete, "windows", 1);
+}
+
 /* Places that all threads read beforehand: what makes a request dear. */
 static double touches_of(const struct trace_request *complete)
 {
     uint64_t stride = request_number(complete, "touch_stride", 32);
-    double launches = (double)request_number(complete, "windows", 1) *
-                      (double)request_number(complete, "repeats", 1);
+    double launches = warmed_windows(complete) * (double)request_number(complete, "repeats", 1);
     double bytes = (double)request_number(complete, "bytes", 0);
     double pool = (double)request_number(complete, "pool", 0) + /* of evict, residents */
                   (double)request_number(complete, "before", 0);
@@ -127,9 +132,10 @@ static double lines_of(const struct probe_live *live, const struct trace_request
 /* Ordered loads, at least: the window may be the probe's to choose. */
 static double ordered_of(const struct trace_request *complete)
 {
-    uint64_t each = request_number(complete, "warm", 0) + request_number(complete, "window", 1024) +
-                    request_number(complete, "loads", 0);
-    return (double)request_number(complete, "windows", 1) * (double)each;
+    double each = (double)request_number(complete, "window", 1024) +
+                  (double)request_number(complete, "loads", 0);
+    return (double)request_number(complete, "windows", 1) * each +
+           warmed_windows(complete) * (double)request_number(complete, "warm", 0);
 }
 
 /* What few loads cost may still be asked when most of the work is done: latencies, banks. */

@@ -558,6 +558,22 @@ static void a_walk_longer_than_what_is_left_is_refused(void **state)
     assert_int_equal(bench->device->work, work);
 }
 
+/* Many windows, of which the first alone is warmed, cost one warm-up. */
+static void a_warm_up_that_lasts_is_counted_once(void **state)
+{
+    struct bench *bench = *state;
+    assert_int_equal(measure_warmed(bench, 16384), 0);
+    probe_live_limit(bench->live, 8 * bench->device->work);
+    assert_non_null(ask(bench, "chase warm=32768 window=16 windows=64 persist=1", NULL, 0));
+    const struct trace *trace;
+    struct trace_request request;
+    trace_request_init(&request, "chase");
+    assert_int_equal(trace_request_set_u64(&request, "warm", 32768), 0);
+    assert_int_equal(trace_request_set_u64(&request, "windows", 64), 0);
+    assert_int_equal(trace_get(&bench->source, &trace, &request), 0);
+    assert_int_equal(trace->status, SONDE_EUNSUPPORTED);
+}
+
 #define ON_BENCH(test) cmocka_unit_test_setup_teardown(test, bench_up, bench_down)
 #define ON_KEPLER(test) cmocka_unit_test_setup_teardown(test, kepler_up, bench_down)
 
@@ -608,6 +624,7 @@ int main(void)
         ON_BENCH(clock_runs_at_the_models_frequency),
         ON_BENCH(more_shared_memory_than_a_block_has_is_a_status),
         ON_BENCH(the_same_measurements_twice_are_the_same_bytes),
+        ON_BENCH(a_warm_up_that_lasts_is_counted_once),
         ON_BENCH(loads_of_every_path_are_work),
         ON_BENCH(what_would_take_too_long_is_refused_before_it_is_done),
         ON_BENCH(a_copy_that_would_take_too_long_is_refused),
