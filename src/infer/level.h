@@ -30,6 +30,7 @@ struct level_timing {
     double threshold, ceiling, hit_cycles, miss_cycles;
     double beneath_cycles; /* the least that a load takes which passes this cache by */
     double floor_cycles;   /* the least that a hit takes; what is sooner comes from the front */
+    uint64_t missed_bytes; /* the first array, of ever longer ones, that did not fit */
     uint64_t false_misses, false_slow, hit_records; /* where everything hits: misses, all slow
                                                        records, all records */
     uint32_t fetch_bytes;
@@ -100,6 +101,8 @@ struct level {
     uint64_t size_bytes;
     bool translated;       /* what does not fit misses a level of translation first */
     bool large;            /* too large for ordered walks */
+    bool searched_apart;   /* large/spaced.c was asked */
+    bool taken_apart;      /* and has told its sets */
     bool keeps_hits;       /* lines of earlier walks stay until others are hit */
     struct filler *filler; /* behind/filler.h; NULL: walks go alone; owned */
     struct sample seen;    /* latencies for the classes of the whole device; owned */

@@ -179,6 +179,14 @@ static uint64_t fit_in_front(const struct level *level)
     return in_lines ? front->fit.count * front->line.bytes : 0;
 }
 
+bool capacity_applies(const struct level *level)
+{
+    if (level->taken_apart) {
+        lab_absent(level->lab, NOT_APPLICABLE);
+    }
+    return !level->taken_apart;
+}
+
 int level_capacity(struct level *level)
 {
     uint64_t first = limits.first_stride / path_find(level->info->op)->interleave;

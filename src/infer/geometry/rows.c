@@ -34,7 +34,7 @@ static const struct {
     .most_between = 30,           /* rows that are asked there, at each part. Chosen */
     .windows = 40,                /* rows that are asked */
     .loads = 3000000,             /* loads that all this may take */
-    .bytes = UINT64_C(512) << 20, /* bytes that lines are taken from */
+    .bytes = UINT64_C(512) << 20, /* bytes that lines are taken from, behind the first one */
     .seen = 0.4,                  /* lines for each row, at least: one is expected */
     .two = 0.2,        /* chance, before rows are counted, that a row has two: of L2s in parts
                           that are drawn. Chosen */
@@ -231,13 +231,13 @@ int level_rows(struct level *level)
     if (!r) {
         return error_memory();
     }
-    uint64_t bytes = level->lab->options->max_footprint_bytes;
-    bytes = bytes < limits.bytes ? bytes : limits.bytes;
-    *r = (struct rows){
-        .level = level, .limit = (uint32_t)(bytes / level->line.bytes), .start = level->lab->loads};
+    *r = (struct rows){.level = level, .start = level->lab->loads};
     int rc = eviction_set_of_conflict(&r->set, level);
     r->lines[r->count++] = r->set.member[r->set.ways - 1];
     r->next = r->lines[0] + 1;
+    uint64_t bytes = level->lab->options->max_footprint_bytes;
+    uint64_t most = limits.bytes + r->lines[0] * level->line.bytes;
+    r->limit = (uint32_t)((bytes < most ? bytes : most) / level->line.bytes);
     rc = rc ? rc : scan(r, limits.enough);
     r->scanned = r->count;
     rc = rc || second_row(r) == 0 ? rc : predict(r);

@@ -147,5 +147,5 @@ static int find_large_edge(struct level *level)
 int level_sweep(struct level *level)
 {
     int rc = walk_grid(level);
-    return rc == 0 && level->large ? find_large_edge(level) : rc;
+    return rc == 0 && level->large && !level->taken_apart ? find_large_edge(level) : rc;
 }

@@ -93,8 +93,7 @@ static int find_crowd(struct level *level, size_t fits)
     return rc;
 }
 
-/* Line, sets and policy, from the conflicting set. */
-static int take_apart(struct level *level)
+int large_take_apart(struct level *level)
 {
     int rc = level_line(level);
     if (rc) {
@@ -124,7 +123,7 @@ int level_crowd(struct level *level)
         return lab_undecided(level->lab, "how much fits does not show");
     }
     int rc = find_crowd(level, (size_t)(size->value / limits.stride));
-    rc = rc ? rc : take_apart(level);
+    rc = rc ? rc : large_take_apart(level);
     free(level->conflict.offsets);
     level->conflict = (struct level_conflict){0};
     return rc;

@@ -336,7 +336,7 @@ static bool prepare(struct hunt *h, struct level *level, unsigned i)
 
 bool evict_applies(const struct level *level)
 {
-    bool applies = level->outermost && level->large;
+    bool applies = level->outermost && level->large && !level->taken_apart;
     if (!applies) {
         lab_absent(level->lab, NOT_APPLICABLE);
     }

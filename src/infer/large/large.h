@@ -6,5 +6,7 @@ struct level;
 
 /* evict.c: the policy of the conflicting set; where it is not told, the result has the reason. */
 int large_policy(struct level *level);
+/* crowd.c: line, sets and policy, from the level's conflicting set. */
+int large_take_apart(struct level *level);
 
 #endif

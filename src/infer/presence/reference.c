@@ -485,6 +485,7 @@ struct circle {
 static void finish(struct level *level, const struct pattern *pattern, const struct circle *circle,
                    uint64_t bytes)
 {
+    level->timing.missed_bytes = bytes;
     level->timing.fetch_bytes = pattern->unit_words * CHASE_WORD_BYTES;
     level->timing.hit_records = circle->hits.count;
     level->timing.false_misses =
