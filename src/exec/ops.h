@@ -82,6 +82,14 @@ static inline void element_set(const struct exec_state *state, const struct elem
         ((lane_word *)lanes)[lane] = (uint32_t)value;
 }
 
+/* A lane loop over the uop's operands; `mask` is not 0. */
+static inline void lanes_run(const struct exec_state *state, const struct uop *uop, uint32_t mask)
+{
+    uop->lanes(lanes_at(state, uop->dst), lanes_at(state, uop->source[0]),
+               lanes_at(state, uop->source[1]), lanes_at(state, uop->source[2]),
+               lanes_at(state, uop->source[3]), mask);
+}
+
 /* Run functions, by file of ops/. */
 uop_run run_lanes, run_float, run_convert, run_select, run_pred_logic; /* alu.c */
 uop_run run_compare, run_set;                                          /* compare.c */

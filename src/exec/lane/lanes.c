@@ -14,8 +14,21 @@ bool lanes_have_avx2(void)
 #endif
 }
 
+bool lanes_have_avx512(void)
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+    return lanes_have_avx2() && __builtin_cpu_supports("avx512f") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+#else
+    return false;
+#endif
+}
+
 const struct lane_table *lanes_table(void)
 {
+    if (lanes_avx512.count && lanes_have_avx512())
+        return &lanes_avx512;
     return lanes_avx2.count && lanes_have_avx2() ? &lanes_avx2 : &lanes_portable;
 }
 

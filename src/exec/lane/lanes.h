@@ -4,8 +4,9 @@
  * uint32_t for values of up to 32 bits (in the low bits; results are sign- or zero-extended as
  * their type says) and uint64_t for 64 bits. A predicate is a pointer to one lane mask.
  *
- * The same loops are compiled twice (lanes_portable.c, lanes_avx2.c); lanes_table() chooses once by
- * what the host's processor has. Both give the same bits, which a test checks.
+ * The same loops are compiled for several processors (lanes_portable.c, lanes_avx2.c,
+ * lanes_avx512.c); lanes_table() chooses by what the host's has. All give the same bits, which a
+ * test checks.
  */
 #ifndef SONDE_EXEC_LANES_H
 #define SONDE_EXEC_LANES_H
@@ -48,11 +49,14 @@ struct lane_table {
 };
 
 extern const struct lane_table lanes_portable;
-extern const struct lane_entry lanes_special_avx2[]; /* special_avx2.c */
-extern const struct lane_table lanes_avx2;           /* of count 0 where the compiler cannot */
+extern const struct lane_entry lanes_special_avx2[], lanes_special_avx512[]; /* special_*.c */
+/* Of count 0 where the compiler cannot. */
+extern const struct lane_table lanes_avx2, lanes_avx512;
 
 const struct lane_table *lanes_table(void); /* the best for this host */
-bool lanes_have_avx2(void); /* the host has what the files *_avx2.c are compiled for */
+/* The host has what the files *_avx2.c, *_avx512.c are compiled for. */
+bool lanes_have_avx2(void);
+bool lanes_have_avx512(void);
 
 /*
  * The loop for `op` with result type d and operation type s; TYPE_NONE matches any. NULL if the row

@@ -2,7 +2,7 @@
 #define DIRECT_TARGET
 #define DIRECT_NAME access_portable
 #define DIRECT_SHARED_NAME shared_portable
-#include "exec/ops.h"
+#include "exec/memory/region.h"
 
 /* Words of `memory` at 32 addresses, each base + offset. False: one is beyond `last`, or no
  * multiple of 4. */
@@ -12,6 +12,14 @@ static inline bool direct_words(lane_word *lanes, const uint8_t *memory, const l
     (void)lanes, (void)memory, (void)base, (void)offset, (void)last;
     return false; /* no faster here than any other addresses */
 }
+
+#define DIRECT_HAS_VECTORS false
+static inline bool direct_vectors(void *lanes, const struct uop_memory *memory,
+                                  const struct region *region, const void *base, uint32_t mask)
+{
+    (void)lanes, (void)memory, (void)region, (void)base, (void)mask;
+    return false;
+}
 #include "exec/memory/direct.inc"
 
 direct_fn *const direct_portable = access_portable;
@@ -19,10 +27,14 @@ direct_shared_fn *const direct_shared_portable = shared_portable;
 
 direct_fn *direct_access(void)
 {
+    if (direct_avx512 && lanes_have_avx512())
+        return direct_avx512;
     return direct_avx2 && lanes_have_avx2() ? direct_avx2 : direct_portable;
 }
 
 direct_shared_fn *direct_shared(void)
 {
+    if (direct_shared_avx512 && lanes_have_avx512())
+        return direct_shared_avx512;
     return direct_shared_avx2 && lanes_have_avx2() ? direct_shared_avx2 : direct_shared_portable;
 }

@@ -28,11 +28,12 @@ typedef bool direct_fn(struct exec_warp *warp, const struct uop *uop, uint32_t m
  */
 typedef bool direct_shared_fn(struct exec_warp *warp, const struct uop *uop,
                               struct exec_access *access);
-extern direct_shared_fn *const direct_shared_portable, *const direct_shared_avx2;
+extern direct_shared_fn *const direct_shared_portable, *const direct_shared_avx2,
+                                                           *const direct_shared_avx512;
 direct_shared_fn *direct_shared(void); /* the best for this host */
 
-/* The same source for any processor and for AVX2 (NULL where the compiler cannot). */
-extern direct_fn *const direct_portable, *const direct_avx2;
+/* The same source for any processor, for AVX2 and for AVX-512 (NULL where the compiler cannot). */
+extern direct_fn *const direct_portable, *const direct_avx2, *const direct_avx512;
 direct_fn *direct_access(void); /* the best for this host */
 
 #endif

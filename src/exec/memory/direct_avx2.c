@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "exec/ops.h"
+#include "exec/memory/region.h"
 
 /* 8 words at these addresses, which are allowed. */
 DIRECT_TARGET static inline __m256i eight_words(const uint8_t *memory, __m256i address)
@@ -48,6 +48,14 @@ DIRECT_TARGET static inline bool direct_words(lane_word *lanes, const uint8_t *m
     for (int k = 0; k < 4; k++)
         _mm256_storeu_si256(to + k, eight_words(memory, address[k]));
     return true;
+}
+
+#define DIRECT_HAS_VECTORS false
+static inline bool direct_vectors(void *lanes, const struct uop_memory *memory,
+                                  const struct region *region, const void *base, uint32_t mask)
+{
+    (void)lanes, (void)memory, (void)region, (void)base, (void)mask;
+    return false;
 }
 #include "exec/memory/direct.inc"
 

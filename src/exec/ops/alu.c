@@ -16,11 +16,8 @@ enum exec_event run_lanes(struct exec_warp *warp, const struct uop *uop, uint32_
                           struct exec_access *access)
 {
     (void)access;
-    const struct exec_state *state = warp->state;
     if (mask)
-        uop->lanes(lanes_at(state, uop->dst), lanes_at(state, uop->source[0]),
-                   lanes_at(state, uop->source[1]), lanes_at(state, uop->source[2]),
-                   lanes_at(state, uop->source[3]), mask);
+        lanes_run(warp->state, uop, mask);
     return advance(warp);
 }
 

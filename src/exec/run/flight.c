@@ -27,6 +27,33 @@
 #define INSN_CYCLES 16
 #define INSN_NS 8
 
+/* A warp begins with its first slice, where nobody looks at it before: those of a CTA without
+ * barriers then have their registers in one place, one after the other. */
+static int begin_warp(struct runner *r, uint32_t index)
+{
+    struct exec_warp *warp = &r->warp[index];
+    r->begun |= UINT64_C(1) << index;
+    if (!warp->state && r->spares)
+        warp->state = r->spare[--r->spares];
+    return exec_warp_init(warp, &r->cta, index * WARP_LANES, &r->env);
+}
+
+/* All that have not begun. */
+static int begin_warps(struct runner *r)
+{
+    int rc = SONDE_OK;
+    for (uint64_t rest = r->barriers.alive & ~r->begun; rc == SONDE_OK && rest; rest &= rest - 1)
+        rc = begin_warp(r, (uint32_t)__builtin_ctzll(rest));
+    return rc;
+}
+
+/* Its state goes to the next that begins. */
+static void end_warp(struct runner *r, uint32_t index)
+{
+    r->spare[r->spares++] = r->warp[index].state;
+    r->warp[index].state = NULL;
+}
+
 /* The CTA of this number in the order of the clusters; `place` is its place among those in flight.
  */
 static int start_cta(struct runner *r, uint64_t order, uint64_t place)
@@ -41,10 +68,10 @@ static int start_cta(struct runner *r, uint64_t order, uint64_t place)
         memset(r->cta.shared, 0, r->cta.shared_bytes);
     cta_barriers_init(&r->barriers, r->warp_count);
     r->ready = r->barriers.alive;
-    r->turn = 0;
+    r->turn = r->begun = 0;
     int rc = SONDE_OK;
-    for (uint32_t i = 0; rc == SONDE_OK && i < r->warp_count; i++)
-        rc = exec_warp_init(&r->warp[i], &r->cta, i * WARP_LANES, &r->env);
+    if (r->observer || r->flight->clusters)
+        rc = begin_warps(r);
     if (rc == SONDE_OK && r->flight->clusters) {
         r->cta.cluster = r->flight->clusters[place / r->flight->run->cluster_size];
         r->cta.cluster_rank = (uint32_t)(place % r->flight->run->cluster_size);
@@ -76,11 +103,20 @@ static void add_positions(struct positions *positions, const struct flight *flig
     }
 }
 
+static int begin_all(struct flight *flight)
+{
+    int rc = SONDE_OK;
+    for (uint64_t i = 0; rc == SONDE_OK && i < flight->places; i++)
+        rc = begin_warps(flight->runner[i]);
+    return rc;
+}
+
 int flights_tell_positions(struct flight *const *flights, uint32_t count, int code)
 {
     struct positions *positions = calloc(1, sizeof *positions);
     for (uint32_t i = 0; positions && i < count; i++)
-        add_positions(positions, flights[i]);
+        if (begin_all(flights[i]) == SONDE_OK)
+            add_positions(positions, flights[i]);
     code = positions ? positions_tell(positions, code) : code;
     free(positions);
     return code;
@@ -109,7 +145,7 @@ static int account(struct runner *r, struct exec_warp *warp, uint64_t insns, uin
 }
 
 /* Counts of bits without the processor's instruction, which not every build has. */
-static uint32_t count_lanes(uint32_t mask)
+static inline uint32_t count_lanes(uint32_t mask)
 {
     if (mask == UINT32_MAX)
         return WARP_LANES;
@@ -185,6 +221,28 @@ static enum exec_event observe_one(struct runner *r, struct exec_warp *warp, int
     return EXEC_DONE;
 }
 
+/* Lane loops in a row, `most` of them at most: how many. Nothing else moves a warp in between. */
+static inline uint64_t run_straight(struct exec_warp *warp, uint64_t most)
+{
+    const struct exec_state *state = warp->state;
+    const struct uop *uop = &state->uops[warp->pc];
+    uint32_t pc = warp->pc, active = warp->active;
+    uint64_t done = 0;
+    for (; uop->run == run_lanes && done < most; uop++) {
+        uint32_t mask = active & (state->preds[uop->guard] ^ uop->guard_flip);
+        if (mask)
+            lanes_run(state, uop, mask);
+        done++;
+        if (++pc == state->reconverge) {
+            warp->pc = pc;
+            state->diverge_ops->arrive(warp);
+            return done;
+        }
+    }
+    warp->pc = pc;
+    return done;
+}
+
 /* Run a warp for a slice. `*event` is the last one: DONE means that the slice is over. */
 static inline int run_slice(struct runner *r, struct exec_warp *warp, enum exec_event *event,
                             bool observed)
@@ -194,9 +252,16 @@ static inline int run_slice(struct runner *r, struct exec_warp *warp, enum exec_
     if (options->max_warp_insns && options->max_warp_insns - options->warp_insns < limit)
         limit = options->max_warp_insns - options->warp_insns;
     int rc = SONDE_OK;
+    *event = EXEC_DONE;
     do {
+        uint32_t active = count_lanes(warp->active);
+        uint64_t straight = observed ? 0 : run_straight(warp, limit - insns);
+        lanes += straight * active;
+        insns += straight;
+        if (straight > 0)
+            continue; /* the lanes may have become others */
         r->env.clock = start + INSN_CYCLES * insns++;
-        lanes += count_lanes(warp->active);
+        lanes += active;
         *event = observed ? observe_one(r, warp, &rc) : run_one(r, warp, &rc);
     } while (*event == EXEC_DONE && rc == SONDE_OK && insns < limit && !warp->slept_ns);
     r->env.clock = start;
@@ -280,6 +345,8 @@ static void at_exit(struct runner *r, uint32_t index)
         r->observer->released(&r->warp[index], released, true);
     if (r->observer && !r->barriers.alive)
         r->observer->cta_ends(r->flight->run->observed, &r->cta);
+    if (!r->observer && !r->flight->clusters)
+        end_warp(r, index);
     if (!r->cta.cluster)
         return;
     if (!r->barriers.alive)
@@ -298,8 +365,11 @@ static int run_turn(struct runner *r)
             return SONDE_OK;
         enum exec_event event;
         r->env.warpid = i;
-        int rc = r->observer ? run_slice(r, &r->warp[i], &event, true)
-                             : run_slice(r, &r->warp[i], &event, false);
+        int rc = r->begun >> i & 1 ? SONDE_OK : begin_warp(r, i);
+        if (rc != SONDE_OK)
+            return rc;
+        rc = r->observer ? run_slice(r, &r->warp[i], &event, true)
+                         : run_slice(r, &r->warp[i], &event, false);
         if (rc != SONDE_OK)
             return rc;
         if (event == EXEC_EXIT)
@@ -316,6 +386,8 @@ static void runner_destroy(struct runner *r)
         return;
     for (uint32_t i = 0; i < r->warp_count; i++)
         exec_warp_free(&r->warp[i]);
+    while (r->spares)
+        exec_warp_free(&(struct exec_warp){.state = r->spare[--r->spares]});
     free(r->cta.shared);
     free(r);
 }
@@ -414,7 +486,7 @@ void flight_give_up(struct flight *flight, struct exec_run_options *options)
     flight->pauses = NULL;
     for (uint64_t i = 0; i < flight->places; i++) {
         struct runner *r = flight->runner[i];
-        r->barriers.alive = r->ready = r->turn = 0;
+        r->barriers.alive = r->ready = r->turn = r->begun = 0;
         r->env.marks = NULL;
     }
 }

@@ -29,8 +29,11 @@ struct runner {
     struct exec_warp warp[CTA_WARPS_MAX];
     struct exec_warp *warps[CTA_WARPS_MAX];
     uint32_t warp_count;
-    uint64_t ready; /* warps that can issue */
-    uint64_t turn;  /* warps that still have their slice of this turn */
+    uint64_t ready;                          /* warps that can issue */
+    uint64_t turn;                           /* warps that still have their slice of this turn */
+    uint64_t begun;                          /* warps whose state is their own */
+    struct exec_state *spare[CTA_WARPS_MAX]; /* of those that have ended: the last is used first */
+    uint32_t spares;
     direct_fn *direct;
     const struct exec_observer *observer; /* NULL: nobody observes */
     uint32_t shared_accesses;             /* of which it sees some */

@@ -77,23 +77,31 @@ static void entry_leaves_upper_halves_clear(const struct lane_entry *entry)
     }
 }
 
+static void table_leaves_upper_halves_clear(const struct lane_table *table)
+{
+    static _Alignas(64) uint64_t operand[5][WARP_LANES];
+    for (size_t i = 0; i < table->count; i++) {
+        entry_leaves_upper_halves_clear(&table->entries[i]);
+    }
+    for (const struct lane_entry *own = table->special; own->op != OP_COUNT; own++) {
+        entry_leaves_upper_halves_clear(own);
+    }
+    for (size_t i = 0; i < table->compare_count; i++) {
+        clear_upper_halves();
+        table->compares[i].fn(operand[1], operand[2], UINT32_MAX);
+        if (upper_halves_in_use()) {
+            fail_msg("comparison %zu", i);
+        }
+    }
+}
+
 static void lane_loops_leave_upper_halves_clear(void **state)
 {
     (void)state;
     need_a_host_that_tells();
-    static _Alignas(64) uint64_t operand[5][WARP_LANES];
-    for (size_t i = 0; i < lanes_avx2.count; i++) {
-        entry_leaves_upper_halves_clear(&lanes_avx2.entries[i]);
-    }
-    for (const struct lane_entry *own = lanes_avx2.special; own->op != OP_COUNT; own++) {
-        entry_leaves_upper_halves_clear(own);
-    }
-    for (size_t i = 0; i < lanes_avx2.compare_count; i++) {
-        clear_upper_halves();
-        lanes_avx2.compares[i].fn(operand[1], operand[2], UINT32_MAX);
-        if (upper_halves_in_use()) {
-            fail_msg("comparison %zu", i);
-        }
+    table_leaves_upper_halves_clear(&lanes_avx2);
+    if (lanes_have_avx512()) {
+        table_leaves_upper_halves_clear(&lanes_avx512);
     }
 }
 
@@ -169,6 +177,7 @@ static void loads_and_stores_leave_upper_halves_clear(void **state)
         device_open(&dev, text, "k");
         device_arg_u64(&dev, device_alloc(&dev, 4096));
         run_warp(&dev, NULL, text);
+        run_warp(&dev, direct_avx2, text);
         run_warp(&dev, direct_access(), text);
         device_close(&dev);
     }

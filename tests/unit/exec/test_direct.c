@@ -1,6 +1,7 @@
 /*
  * Direct loads and stores do what issue and commit do, for every width, vector, space, address
- * pattern and mask, on any processor and with AVX2; and leave alone what is not allowed.
+ * pattern and mask, on any processor, with AVX2 and with AVX-512; and leave alone what is not
+ * allowed.
  */
 #include "support/exec_device.h"
 
@@ -9,13 +10,22 @@
 
 #define DATA_BYTES 4096
 
-/* What a lane's slot number is: one for all, one after the other, scattered, two lanes a slot. */
+/* What a lane's slot number is: one for all, one after the other, scattered, two and 16 lanes a
+ * slot. */
 static const struct {
     const char *name;
     uint32_t factor, divide;
-} patterns[] = {{"uniform", 0, 1}, {"consecutive", 1, 1}, {"scattered", 37, 1}, {"pairs", 1, 2}};
-static const uint32_t masks[] = {UINT32_MAX, 0, 1, 0x80000001, 0x55555555, 0x00ffff00};
-static const char *const spaces[] = {".global", "", ".shared"};
+} patterns[] = {{"uniform", 0, 1},
+                {"consecutive", 1, 1},
+                {"scattered", 37, 1},
+                {"pairs", 1, 2},
+                {"halves", 1, 16}};
+static const uint32_t masks[] = {UINT32_MAX, 0,          1,          0x80000001,
+                                 0x55555555, 0x00ffff00, 0xfffffffe, 0x7fff0000};
+/* Shared memory by addresses of 64 and of 32 bits. */
+static const struct {
+    const char *name, *base;
+} spaces[] = {{".global", "%a"}, {"", "%a"}, {".shared", "%a"}, {".shared", "%n"}};
 
 struct shape {
     uint32_t bytes, vec, pattern, space, mask;
@@ -56,21 +66,22 @@ static void write_kernel(char *text, size_t size, const struct shape *shape)
         snprintf(dump + strlen(dump), sizeof dump - strlen(dump),
                  "st.global.u%u [%%o+%u], %%w%u;\n", bits, k * 8, k);
     }
-    const char *space = spaces[shape->space];
+    const char *space = spaces[shape->space].name, *at = spaces[shape->space].base;
     const char *base = strcmp(space, ".shared") == 0 ? "mov.u64 %d, s;\n" : "";
     snprintf(text, size,
              PTX_HEAD ".visible .entry k(.param .u64 data, .param .u64 out, .param .u32 mask)\n"
-                      "{\n.reg .b%u %%v<4>, %%w<4>;\n.reg .b32 %%i, %%j, %%t;\n"
+                      "{\n.reg .b%u %%v<4>, %%w<4>;\n.reg .b32 %%i, %%j, %%t, %%n;\n"
                       ".reg .b64 %%d, %%a, %%o;\n.reg .pred %%p;\n.shared .align 16 .b8 s[%u];\n"
                       "ld.param.u64 %%d, [data];\nld.param.u64 %%o, [out];\n"
                       "ld.param.u32 %%t, [mask];\nmov.u32 %%i, %%tid.x;\n%s"
                       "shr.u32 %%t, %%t, %%i;\nand.b32 %%t, %%t, 1;\nsetp.ne.u32 %%p, %%t, 0;\n"
                       "mul.lo.u32 %%j, %%i, %u;\nand.b32 %%j, %%j, 31;\ndiv.u32 %%j, %%j, %u;\n"
                       "mad.wide.u32 %%a, %%j, %u, %%d;\nmad.wide.u32 %%o, %%i, 32, %%o;\n%s"
-                      "@%%p st%s%s.u%u [%%a], %s;\n@%%p ld%s%s.u%u %s, [%%a];\n%sret;\n}\n",
+                      "cvt.u32.u64 %%n, %%a;\n"
+                      "@%%p st%s%s.u%u [%s], %s;\n@%%p ld%s%s.u%u %s, [%s];\n%sret;\n}\n",
              bits, DATA_BYTES, base, patterns[shape->pattern].factor,
-             patterns[shape->pattern].divide, total, make, space, vec, bits, stored, space, vec,
-             bits, loaded, dump);
+             patterns[shape->pattern].divide, total, make, space, vec, bits, at, stored, space, vec,
+             bits, loaded, at, dump);
 }
 
 /* Issued and done at once; it says in which bits the addresses differ. */
@@ -146,13 +157,14 @@ static void compare(const struct shape *shape, direct_fn *direct, direct_shared_
     assert_int_equal(quick.event, EXEC_EXIT);
     /* The parameters, the store, the load, what is written out; with timing the store and the load.
      */
-    bool all_shared = strcmp(spaces[shape->space], ".shared") == 0 && shape->mask == UINT32_MAX;
+    bool all_shared =
+        strcmp(spaces[shape->space].name, ".shared") == 0 && shape->mask == UINT32_MAX;
     assert_true(quick.direct >= (direct ? 3 + 2 + shape->vec : all_shared ? 2 : 0));
     if (memcmp(ordinary.data, quick.data, DATA_BYTES) != 0 ||
         memcmp(ordinary.shared, quick.shared, DATA_BYTES) != 0 ||
         memcmp(ordinary.out, quick.out, sizeof ordinary.out) != 0)
         fail_msg("differs: %u bytes x %u, %s, space '%s', mask %08x", shape->bytes, shape->vec,
-                 patterns[shape->pattern].name, spaces[shape->space], shape->mask);
+                 patterns[shape->pattern].name, spaces[shape->space].name, shape->mask);
 }
 
 static void compare_all(direct_fn *direct, direct_shared_fn *shared)
@@ -182,10 +194,21 @@ static void shared_accesses_with_timing_give_it_too(void **state)
     compare_all(NULL, direct_shared());
 }
 
-static void so_they_do_on_this_processor(void **state)
+static void so_they_do_with_avx2(void **state)
 {
     (void)state;
-    compare_all(direct_access(), NULL);
+    if (!direct_avx2 || !lanes_have_avx2())
+        skip();
+    compare_all(direct_avx2, NULL);
+    compare_all(NULL, direct_shared_avx2);
+}
+
+static void so_they_do_with_avx512(void **state)
+{
+    (void)state;
+    if (!direct_avx512 || !lanes_have_avx512())
+        skip();
+    compare_all(direct_avx512, NULL);
 }
 
 #define FAULT_KERNEL(address)                                                                      \
@@ -213,6 +236,30 @@ static void a_bad_address_in_one_lane_is_a_fault_and_nothing_is_written(void **s
     }
 }
 
+/* The same in shared memory by addresses of 32 bits: beyond its end, and no multiple of 4. */
+static void so_is_one_in_shared_memory(void **state)
+{
+    (void)state;
+    static const char *const steps[] = {"136", "6"};
+    static struct outcome outcome;
+    static const uint8_t zeros[DATA_BYTES];
+    for (int i = 0; i < 4; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 PTX_HEAD ".visible .entry k(.param .u64 data, .param .u64 out, .param .u32 mask)\n"
+                          "{\n.reg .b32 %%i, %%m, %%a;\n.reg .pred %%p;\n"
+                          ".shared .align 16 .b8 s[%u];\nld.param.u32 %%m, [mask];\n"
+                          "mov.u32 %%i, %%tid.x;\nshr.u32 %%m, %%m, %%i;\nand.b32 %%m, %%m, 1;\n"
+                          "setp.ne.u32 %%p, %%m, 0;\nmov.u32 %%a, s;\n"
+                          "mad.lo.u32 %%a, %%i, %s, %%a;\n"
+                          "@%%p st.shared.u32 [%%a], %%i;\nret;\n}\n",
+                 DATA_BYTES, steps[i / 2]);
+        run_kernel(&outcome, text, i % 2 ? 0xfffffffe : UINT32_MAX, direct_access(), NULL);
+        assert_int_equal(outcome.event, EXEC_FAULT);
+        assert_memory_equal(outcome.shared, zeros, DATA_BYTES);
+    }
+}
+
 static void lanes_that_do_not_access_may_hold_any_address(void **state)
 {
     (void)state;
@@ -228,8 +275,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(direct_accesses_give_what_issue_and_commit_give),
         cmocka_unit_test(shared_accesses_with_timing_give_it_too),
-        cmocka_unit_test(so_they_do_on_this_processor),
+        cmocka_unit_test(so_they_do_with_avx2),
+        cmocka_unit_test(so_they_do_with_avx512),
         cmocka_unit_test(a_bad_address_in_one_lane_is_a_fault_and_nothing_is_written),
+        cmocka_unit_test(so_is_one_in_shared_memory),
         cmocka_unit_test(lanes_that_do_not_access_may_hold_any_address),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

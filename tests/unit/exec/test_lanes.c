@@ -1,5 +1,5 @@
 /*
- * The lane loops alone: every one against the other build of itself, and the integer operations
+ * The lane loops alone: every one against the other builds of itself, and the integer operations
  * against a second description of PTX's arithmetic, written bit by bit or in 128 bits.
  */
 #include <setjmp.h>
@@ -113,20 +113,18 @@ static void call(const struct lane_entry *e, struct operands *o, uint32_t mask)
     e->fn(o->v[0], o->v[1], o->v[2], o->v[3], o->v[4], mask);
 }
 
-static void portable_and_avx2_loops_give_the_same_bits(void **state)
+/* The table's loops, and what runs in place of some of them, against the portable ones. */
+static void compare_with_portable(const struct lane_table *table)
 {
-    (void)state;
-    if (lanes_table() != &lanes_avx2)
-        skip();
     struct rng rng;
     rng_seed(&rng, 1);
-    assert_int_equal(lanes_portable.count, lanes_avx2.count);
+    assert_int_equal(lanes_portable.count, table->count);
     for (size_t n = 0; n < lanes_portable.count; n++) {
-        const struct lane_entry *p = &lanes_portable.entries[n], avx2 = lanes_avx2.entries[n];
+        const struct lane_entry *p = &lanes_portable.entries[n], own = table->entries[n];
         const struct lane_entry *v = &(struct lane_entry){
-            avx2.op, avx2.d, avx2.s, lanes_find(&lanes_avx2, avx2.op, avx2.d, avx2.s, NULL)};
+            own.op, own.d, own.s, lanes_find(table, own.op, own.d, own.s, NULL)};
         assert_int_equal(p->op, v->op);
-        int rounds = v->fn != avx2.fn ? 20000 : 20;
+        int rounds = v->fn != own.fn ? 20000 : 20;
         for (int round = 0; round < rounds; round++) {
             struct operands a, b;
             uint32_t mask = round == 0 ? UINT32_MAX : (uint32_t)rng_u64(&rng) | 1;
@@ -137,12 +135,46 @@ static void portable_and_avx2_loops_give_the_same_bits(void **state)
             for (int i = 0; i < 32; i++) {
                 uint64_t x = lane(&a, p->d, i), y = lane(&b, p->d, i);
                 if (x != y && !(nan_bits(p->d, x) && nan_bits(p->d, y)))
-                    fail_msg("%s.%s.%s lane %d: portable %llx, avx2 %llx", isa_row(p->op)->name,
+                    fail_msg("%s.%s.%s lane %d: portable %llx, %s %llx", isa_row(p->op)->name,
                              isa_type_info(p->d)->text, isa_type_info(p->s)->text, i,
-                             (unsigned long long)x, (unsigned long long)y);
+                             (unsigned long long)x, table->name, (unsigned long long)y);
             }
         }
     }
+}
+
+static void compare_comparisons_with_portable(const struct lane_table *table)
+{
+    struct rng rng;
+    rng_seed(&rng, 4);
+    assert_int_equal(lanes_portable.compare_count, table->compare_count);
+    for (size_t n = 0; n < table->compare_count; n++) {
+        for (int round = 0; round < 20; round++) {
+            struct operands o;
+            uint32_t mask = round == 0 ? UINT32_MAX : (uint32_t)rng_u64(&rng) | 1;
+            fill(&o, &rng);
+            uint32_t expected = lanes_portable.compares[n].fn(o.v[1], o.v[2], mask);
+            assert_int_equal(table->compares[n].fn(o.v[1], o.v[2], mask) & mask, expected & mask);
+        }
+    }
+}
+
+static void avx2_loops_give_the_portable_ones_bits(void **state)
+{
+    (void)state;
+    if (!lanes_have_avx2() || !lanes_avx2.count)
+        skip();
+    compare_with_portable(&lanes_avx2);
+    compare_comparisons_with_portable(&lanes_avx2);
+}
+
+static void avx512_loops_give_the_portable_ones_bits(void **state)
+{
+    (void)state;
+    if (!lanes_have_avx512() || !lanes_avx512.count)
+        skip();
+    compare_with_portable(&lanes_avx512);
+    compare_comparisons_with_portable(&lanes_avx512);
 }
 
 static void loops_leave_inactive_lanes_alone_and_compute_a_single_lane_alike(void **state)
@@ -522,7 +554,8 @@ static void float_comparisons_tell_ordered_from_unordered(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(portable_and_avx2_loops_give_the_same_bits),
+        cmocka_unit_test(avx2_loops_give_the_portable_ones_bits),
+        cmocka_unit_test(avx512_loops_give_the_portable_ones_bits),
         cmocka_unit_test(loops_leave_inactive_lanes_alone_and_compute_a_single_lane_alike),
         cmocka_unit_test(results_may_lie_on_top_of_their_sources),
         cmocka_unit_test(integer_operations_agree_with_arithmetic_in_128_bits),

@@ -1,0 +1,109 @@
+/* The special functions of special.inc with AVX-512: 32 lanes are 2 vectors. */
+#include "exec/lane/lanes.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+#include <string.h>
+
+#include "isa/lane_math.h"
+
+#define TARGET                                                                                     \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi,bmi2,popcnt")))
+#define PART TARGET __attribute__((always_inline)) static inline
+#define SPECIAL_TABLE lanes_special_avx512
+#define VECTOR_LANES 16
+#define WARP_VECTORS (32 / VECTOR_LANES)
+#define V(name) _mm512_##name
+#define V_BITS(name) _mm512_##name##_si512
+#define V_CAST_FLOATS _mm512_castsi512_ps
+#define V_CAST_WORDS _mm512_castps_si512
+
+typedef __m512i words;
+typedef __m512 vfloat;
+typedef __m512d doubles;
+typedef __m256i half;    /* of a vector's words: as many as doubles are in one */
+typedef __mmask16 flags; /* the lanes where a condition holds */
+
+PART words all(uint32_t value)
+{
+    return _mm512_set1_epi32((int32_t)value);
+}
+PART flags equal(words a, uint32_t b)
+{
+    return _mm512_cmpeq_epi32_mask(a, all(b));
+}
+PART flags greater(words a, words b)
+{
+    return _mm512_cmpgt_epi32_mask(a, b);
+}
+PART flags negative(words bits)
+{
+    return _mm512_movepi32_mask(bits);
+}
+PART flags below(vfloat a, vfloat b)
+{
+    return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ);
+}
+PART flags unordered(vfloat a)
+{
+    return _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q);
+}
+PART flags either(flags a, flags b)
+{
+    return (flags)(a | b);
+}
+PART flags both(flags a, flags b)
+{
+    return (flags)(a & b);
+}
+PART flags but_not(flags a, flags b)
+{
+    return (flags)(a & ~b);
+}
+/* `b` where the condition holds. */
+PART words choose(words a, words b, flags condition)
+{
+    return _mm512_mask_blend_epi32(condition, a, b);
+}
+PART vfloat choose_floats(vfloat a, vfloat b, flags condition)
+{
+    return _mm512_mask_blend_ps(condition, a, b);
+}
+/* 0 where it does not. */
+PART words keep(words a, flags condition)
+{
+    return _mm512_maskz_mov_epi32(condition, a);
+}
+PART words gather(const int32_t *table, words index)
+{
+    return _mm512_i32gather_epi32(index, table, 4);
+}
+PART half low_half(words a)
+{
+    return _mm512_castsi512_si256(a);
+}
+PART half high_half(words a)
+{
+    return _mm512_extracti64x4_epi64(a, 1);
+}
+PART words join(half high, half low)
+{
+    return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+}
+PART words read_words(const uint32_t *from)
+{
+    return _mm512_loadu_si512(from);
+}
+/* A whole vector is written as one: what is read next from there need not wait. */
+PART void write_words(uint32_t *to, words r, uint32_t mask)
+{
+    if ((mask & 0xffff) == 0xffff)
+        _mm512_storeu_si512(to, r);
+    else
+        _mm512_mask_storeu_epi32(to, (__mmask16)mask, r);
+}
+
+#include "exec/lane/special.inc"
+#else
+const struct lane_entry lanes_special_avx512[] = {{OP_COUNT, TYPE_NONE, TYPE_NONE, NULL}};
+#endif

@@ -1,0 +1,259 @@
+/*
+ * Direct loads and stores for x86-64 processors with AVX-512: addresses are checked under the mask
+ * of the lanes, and words go in groups of as many lanes as a register holds. A group in a row is
+ * one load or store of it, a group at one place is spread, all others are gathered or scattered
+ * (which goes from the lowest lane to the highest, so that the highest lane's store stays).
+ */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define DIRECT_FEATURES "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi,bmi2,popcnt"
+#if defined(__clang__)
+#define DIRECT_TARGET __attribute__((target(DIRECT_FEATURES), min_vector_width(512)))
+#else
+#define DIRECT_TARGET __attribute__((target(DIRECT_FEATURES ",prefer-vector-width=512")))
+#endif
+#define DIRECT_NAME access_avx512
+#define DIRECT_SHARED_NAME shared_avx512
+#define DIRECT_HAS_VECTORS true
+#include <immintrin.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "exec/memory/region.h"
+
+#define PART DIRECT_TARGET __attribute__((always_inline)) static inline
+
+/* Lanes that move together, with addresses in bytes from the host's `memory`. */
+struct group {
+    uint8_t *memory;
+    uint32_t mask, lowest;
+    uint64_t first; /* the lowest lane's address */
+};
+
+/* Where lane 0 would be if all were in a row. */
+PART uint8_t *row_of(const struct group *group, uint32_t bytes)
+{
+    return group->memory + (ptrdiff_t)group->first - (ptrdiff_t)group->lowest * bytes;
+}
+
+/* 16 lanes of 4 bytes with addresses of 32 bits, below 2^31. */
+PART void words_at_words(uint32_t *lanes, const struct group *group, __m512i address, bool load)
+{
+    const __m512i steps =
+        _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60);
+    __mmask16 mask = (__mmask16)group->mask;
+    int32_t first = (int32_t)group->first, start = first - (int32_t)group->lowest * 4;
+    __m512i row = _mm512_add_epi32(_mm512_set1_epi32(start), steps), data;
+    if (!_mm512_mask_cmpneq_epi32_mask(mask, address, row)) {
+        uint8_t *at = row_of(group, 4);
+        data = _mm512_maskz_loadu_epi32(mask, load ? (void *)at : (void *)lanes);
+        _mm512_mask_storeu_epi32(load ? (void *)lanes : (void *)at, mask, data);
+        return;
+    }
+    if (!load) {
+        _mm512_mask_i32scatter_epi32(group->memory, mask, address,
+                                     _mm512_maskz_loadu_epi32(mask, lanes), 1);
+        return;
+    }
+    if (!_mm512_mask_cmpneq_epi32_mask(mask, address, _mm512_set1_epi32(first))) {
+        int32_t word;
+        memcpy(&word, group->memory + group->first, sizeof word);
+        data = _mm512_set1_epi32(word);
+    } else {
+        data = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), mask, address, group->memory, 1);
+    }
+    _mm512_mask_storeu_epi32(lanes, mask, data);
+}
+
+/* 16 lanes of 4 bytes with addresses of 64 bits. */
+PART void words_at_dwords(uint32_t *lanes, const struct group *group, const __m512i address[2],
+                          bool load)
+{
+    const __m512i steps = _mm512_setr_epi64(0, 4, 8, 12, 16, 20, 24, 28);
+    __mmask16 mask = (__mmask16)group->mask;
+    __mmask8 part[2] = {(__mmask8)group->mask, (__mmask8)(group->mask >> 8)};
+    uint64_t start = group->first - (uint64_t)group->lowest * 4;
+    __m512i row = _mm512_add_epi64(_mm512_set1_epi64((int64_t)start), steps),
+            next = _mm512_add_epi64(row, _mm512_set1_epi64(32)), data;
+    if (!(_mm512_mask_cmpneq_epi64_mask(part[0], address[0], row) |
+          _mm512_mask_cmpneq_epi64_mask(part[1], address[1], next))) {
+        uint8_t *at = row_of(group, 4);
+        data = _mm512_maskz_loadu_epi32(mask, load ? (void *)at : (void *)lanes);
+        _mm512_mask_storeu_epi32(load ? (void *)lanes : (void *)at, mask, data);
+        return;
+    }
+    if (!load) {
+        data = _mm512_maskz_loadu_epi32(mask, lanes);
+        _mm512_mask_i64scatter_epi32(group->memory, part[0], address[0],
+                                     _mm512_castsi512_si256(data), 1);
+        _mm512_mask_i64scatter_epi32(group->memory, part[1], address[1],
+                                     _mm512_extracti64x4_epi64(data, 1), 1);
+        return;
+    }
+    __m512i one = _mm512_set1_epi64((int64_t)group->first);
+    if (!(_mm512_mask_cmpneq_epi64_mask(part[0], address[0], one) |
+          _mm512_mask_cmpneq_epi64_mask(part[1], address[1], one))) {
+        int32_t word;
+        memcpy(&word, group->memory + group->first, sizeof word);
+        data = _mm512_set1_epi32(word);
+    } else {
+        __m256i none = _mm256_setzero_si256();
+        __m256i low = _mm512_mask_i64gather_epi32(none, part[0], address[0], group->memory, 1);
+        __m256i high = _mm512_mask_i64gather_epi32(none, part[1], address[1], group->memory, 1);
+        data = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+    }
+    _mm512_mask_storeu_epi32(lanes, mask, data);
+}
+
+/* 8 lanes of 8 bytes with addresses of 64 bits. */
+PART void dwords(uint64_t *lanes, const struct group *group, __m512i address, bool load)
+{
+    const __m512i steps = _mm512_setr_epi64(0, 8, 16, 24, 32, 40, 48, 56);
+    __mmask8 mask = (__mmask8)group->mask;
+    uint64_t start = group->first - (uint64_t)group->lowest * 8;
+    __m512i row = _mm512_add_epi64(_mm512_set1_epi64((int64_t)start), steps);
+    if (!_mm512_mask_cmpneq_epi64_mask(mask, address, row)) {
+        uint8_t *at = row_of(group, 8);
+        __m512i data = _mm512_maskz_loadu_epi64(mask, load ? (void *)at : (void *)lanes);
+        _mm512_mask_storeu_epi64(load ? (void *)lanes : (void *)at, mask, data);
+    } else if (load) {
+        _mm512_mask_storeu_epi64(
+            lanes, mask,
+            _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), mask, address, group->memory, 1));
+    } else {
+        _mm512_mask_i64scatter_epi64(group->memory, mask, address,
+                                     _mm512_maskz_loadu_epi64(mask, lanes), 1);
+    }
+}
+
+/* All lanes' addresses, of which those of the mask count. */
+PART void read_addresses(__m512i address[4], const struct uop_memory *memory, const void *base)
+{
+    __m512i offset = _mm512_set1_epi64((int64_t)memory->offset);
+    for (int k = 0; k < 4; k++)
+        if (memory->base_is_64)
+            address[k] =
+                _mm512_add_epi64(_mm512_loadu_si512((const lane_dword *)base + k * 8), offset);
+        else
+            address[k] = _mm512_cvtepu32_epi64(_mm256_add_epi32(
+                _mm256_loadu_si256(
+                    (const __m256i *)(const void *)((const lane_word *)base + k * 8)),
+                _mm512_castsi512_si256(_mm512_set1_epi32((int32_t)memory->offset))));
+}
+
+PART bool are_allowed(const __m512i address[4], const struct region *region, uint32_t mask,
+                      uint32_t bytes)
+{
+    __m512i low = _mm512_set1_epi64((int64_t)region->low),
+            room = _mm512_set1_epi64((int64_t)region->room),
+            bits = _mm512_set1_epi64((int64_t)bytes - 1);
+    uint32_t refused = 0;
+    for (int k = 0; k < 4; k++) {
+        __mmask8 part = (__mmask8)(mask >> (k * 8));
+        refused |= _mm512_mask_cmpgt_epu64_mask(part, _mm512_sub_epi64(address[k], low), room) |
+                   _mm512_mask_test_epi64_mask(part, address[k], bits);
+    }
+    return refused == 0;
+}
+
+/* What the lanes store is noted, in a row as one. */
+DIRECT_TARGET static void note(struct marks *marks, const __m512i address[4], uint32_t mask,
+                               uint32_t words)
+{
+    _Alignas(64) uint64_t at[WARP_LANES];
+    for (int k = 0; k < 4; k++)
+        _mm512_store_si512(at + k * 8, address[k]);
+    while (mask) {
+        uint32_t lane = lowest_lane(mask), count = 0;
+        uint64_t first = at[lane];
+        do {
+            mask &= mask - 1;
+            count++;
+        } while (mask && lowest_lane(mask) == lane + count &&
+                 at[lane + count] == first + (uint64_t)count * words * 4);
+        marks_words(marks, first, count * words);
+    }
+}
+
+/* Shared memory by addresses of 32 bits, in words: what programs do most there. */
+PART bool shared_words(uint32_t *lanes, const struct uop_memory *memory,
+                       const struct region *region, const lane_word *base, uint32_t mask)
+{
+    __m512i address[2], room = _mm512_set1_epi32((int32_t)region->room),
+                        bits = _mm512_set1_epi32(3),
+                        offset = _mm512_set1_epi32((int32_t)memory->offset);
+    uint32_t refused = 0;
+    for (int k = 0; k < 2; k++) {
+        __mmask16 part = (__mmask16)(mask >> (k * 16));
+        address[k] = _mm512_add_epi32(_mm512_loadu_si512(base + k * 16), offset);
+        refused |= (uint32_t)_mm512_mask_cmpgt_epu32_mask(part, address[k], room) |
+                   (uint32_t)_mm512_mask_test_epi32_mask(part, address[k], bits);
+    }
+    if (refused)
+        return false;
+    for (uint32_t k = 0; k < 2; k++) {
+        uint32_t part = mask >> (k * 16) & 0xffff;
+        if (!part)
+            continue;
+        uint32_t lowest = lowest_lane(part);
+        struct group group = {(uint8_t *)region->bias, part, lowest,
+                              base[k * 16 + lowest] + (uint32_t)memory->offset};
+        words_at_words(lanes + k * 16, &group, address[k], memory->kind == ACCESS_LOAD);
+    }
+    return true;
+}
+
+/* The lanes of `mask`, whose addresses are allowed. */
+PART void move_vectors(void *lanes, const struct uop_memory *memory, const struct region *region,
+                       const void *base, const __m512i address[4], uint32_t mask)
+{
+    bool words = memory->bytes == 4, load = memory->kind == ACCESS_LOAD;
+    uint32_t size = words ? 16 : 8;
+    for (uint32_t k = 0; k < WARP_LANES; k += size) {
+        uint32_t part = mask >> k & ((1u << size) - 1);
+        if (!part)
+            continue;
+        uint32_t lowest = lowest_lane(part);
+        struct group group = {(uint8_t *)region->bias, part, lowest,
+                              lane_address(base, memory->base_is_64, memory->offset, k + lowest)};
+        if (words)
+            words_at_dwords((uint32_t *)lanes + k, &group, address + k / 8, load);
+        else
+            dwords((uint64_t *)lanes + k, &group, address[k / 8], load);
+    }
+}
+
+/* One element of each lane of `mask`. False: one is not allowed, and nothing has happened. */
+DIRECT_TARGET static bool direct_vectors(void *lanes, const struct uop_memory *memory,
+                                         const struct region *region, const void *base,
+                                         uint32_t mask)
+{
+    __m512i address[4];
+    if (memory->space == SPACE_SHARED && memory->bytes == 4 && !memory->base_is_64)
+        return shared_words(lanes, memory, region, base, mask);
+    read_addresses(address, memory, base);
+    if (!are_allowed(address, region, mask, memory->bytes))
+        return false;
+    if (region->marks)
+        note(region->marks, address, mask, memory->bytes / 4u);
+    move_vectors(lanes, memory, region, base, address, mask);
+    return true;
+}
+
+/* All that reaches the loops over lanes are vectors of elements. */
+static inline bool direct_words(lane_word *lanes, const uint8_t *memory, const lane_word *base,
+                                uint32_t offset, uint32_t last)
+{
+    (void)lanes, (void)memory, (void)base, (void)offset, (void)last;
+    return false;
+}
+#include "exec/memory/direct.inc"
+
+direct_fn *const direct_avx512 = access_avx512;
+direct_shared_fn *const direct_shared_avx512 = shared_avx512;
+#else
+#include "exec/memory/direct.h"
+#include <stddef.h>
+
+direct_fn *const direct_avx512 = NULL;
+direct_shared_fn *const direct_shared_avx512 = NULL;
+#endif
