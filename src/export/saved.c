@@ -133,6 +133,13 @@ const json_t *saved_cache(const json_t *root, const char *id)
     return present(root, "caches", id);
 }
 
+bool saved_is_absent(const json_t *root, const char *id)
+{
+    const json_t *cache = json_find_id(json_object_get(root, "caches"), id);
+    return cache && json_is_false(json_object_get(cache, "present")) &&
+           strcmp(saved_text(cache, "status", "absent"), "absent") == 0;
+}
+
 bool saved_shares(const json_t *root, const char *id, const char *other)
 {
     size_t i;

@@ -17,6 +17,8 @@ int saved_read(json_t **out, const char *path);
 
 /* A cache or a TLB that is present; NULL: it is not there, or not known to be. */
 const json_t *saved_cache(const json_t *root, const char *id);
+/* Whether a cache was looked for and shown not to exist. */
+bool saved_is_absent(const json_t *root, const char *id);
 const json_t *saved_tlb(const json_t *root, const char *id);
 
 /* Whether the cache `id` was found to be the same as `other`. */

@@ -1,7 +1,8 @@
 /*
  * Bandwidths that the base does not have. DRAM's follows from the driver's word, its memory clock
  * and bus, where what was measured is within reach of that: the base's clock is changed and times
- * in nanoseconds are kept. An SM's ports are as wide as what all of them moved together needs. Both
+ * in nanoseconds are kept; without such a word, from what was measured, where it is far less than
+ * the base has. An SM's ports are as wide as what all of them moved together needs. Both
  * go into the base before latencies are divided over it, since a lone load passes them as well.
  */
 #include <inttypes.h>
@@ -12,7 +13,8 @@
 
 /* Chosen; made with sim:k20 over gtx780. */
 static const struct {
-    double least_share, same, noise, lanes_each, same_cycles, most_activate;
+    double least_share, same, noise, lanes_each, same_cycles, most_activate, far, reached, exact,
+        least_port;
     uint32_t most_lanes, queue;
 } limits = {
     .least_share = 0.4,  /* of what the bus has: streams reach that, or the driver's word is none */
@@ -21,6 +23,10 @@ static const struct {
     .lanes_each = 4,     /* accesses that send, for each request that leaves in a cycle */
     .same_cycles = 2,    /* of two medians of lone loads */
     .most_activate = 64, /* cycles of DRAM's clock: more is something else */
+    .far = 0.5,          /* of the base's rate: less is not a port, but a slower DRAM */
+    .reached = 0.9,      /* of what a bus has, by streams */
+    .exact = 0.01,       /* of a message's cycles: a rate that a port makes is one over a whole */
+    .least_port = 16,    /* bytes a cycle; no GPU's is known to be narrower than 32 */
     .most_lanes = 64,    /* sm.lsu.parallel's own limit */
     .queue = 64,         /* messages that leave in a cycle */
 };
@@ -53,6 +59,15 @@ static double bus_of(const struct dram_spec *dram)
     return parts * dram->bytes_per_cycle * 1e12 / (double)dram->period_ps;
 }
 
+/* Times in nanoseconds are kept. */
+static void scale_clock(struct dram_spec *dram, double ratio)
+{
+#define SCALE(time) dram->time = (uint32_t)fmax(dram->time > 0, round(dram->time / ratio));
+    DRAM_TIMES(SCALE)
+#undef SCALE
+    dram->period_ps = (uint64_t)round((double)dram->period_ps * ratio);
+}
+
 static bool take_clock(struct dram_spec *dram, const json_t *root)
 {
     const json_t *device = json_object_get(root, "device");
@@ -63,10 +78,41 @@ static bool take_clock(struct dram_spec *dram, const json_t *root)
         fabs(ratio - 1) < limits.same) {
         return false;
     }
-#define SCALE(time) dram->time = (uint32_t)fmax(dram->time > 0, round(dram->time / ratio));
-    DRAM_TIMES(SCALE)
-#undef SCALE
-    dram->period_ps = (uint64_t)round((double)dram->period_ps * ratio);
+    scale_clock(dram, ratio);
+    return true;
+}
+
+/* Bytes a second through the ports of all SMs, in messages of a header and `bytes`; `cycles`: what
+ * one takes. */
+static double port_rate(const struct model *base, const json_t *root, uint32_t bytes, double cycles)
+{
+    const json_t *device = json_object_get(root, "device");
+    double sms = (double)saved_plain_u64(device, "sms", base->sms);
+    return cycles > 0 ? sms * clock_hz(base, root) * bytes / cycles : INFINITY;
+}
+
+static double message_cycles(const struct model *base, uint32_t bytes, uint32_t width)
+{
+    return width > 0 ? ceil(((double)base->noc.header_bytes + bytes) / width) : 0;
+}
+
+/*
+ * A DRAM that is far slower than the base's, of which the driver's word says nothing: where what
+ * was read and written is far less than the base's ports and bus have, the bus is what bounds it.
+ */
+static bool take_slow_clock(struct model *base, const json_t *root, uint32_t bytes)
+{
+    const struct noc_spec *noc = &base->noc;
+    double read = measured(root, "read_bandwidth"), write = measured(root, "write_bandwidth");
+    double most = fmax(read, write), bus = most / limits.reached;
+    double in = message_cycles(base, bytes, noc->reply_bytes_per_cycle);
+    double out = message_cycles(base, bytes, noc->request_bytes_per_cycle);
+    if (read <= 0 || bus > limits.far * bus_of(&base->dram) ||
+        read > limits.far * port_rate(base, root, bytes, in) ||
+        write > limits.far * port_rate(base, root, bytes, out)) {
+        return false;
+    }
+    scale_clock(&base->dram, bus_of(&base->dram) / bus);
     return true;
 }
 
@@ -109,19 +155,26 @@ static bool take_rows(struct model *base, const json_t *root)
     return true;
 }
 
-/* As wide as a port has to be for `rate` bytes a second through all SMs, in messages of a header
- * and `bytes`; 0: no wider than it is. */
+/*
+ * As wide as a port has to be for `rate` bytes a second through all SMs, in messages of a header
+ * and `bytes`. Narrower than the base's where a whole number of cycles for each message gives just
+ * that rate, and DRAM has more than that. 0: as it is.
+ */
 static uint32_t width_for(double rate, const struct model *base, const json_t *root, uint32_t bytes,
                           uint32_t width)
 {
-    const json_t *device = json_object_get(root, "device");
-    double sms = (double)saved_plain_u64(device, "sms", base->sms);
-    double hz = clock_hz(base, root);
-    double each = (1 - limits.noise) * rate / (sms * hz); /* bytes a cycle of an SM */
     double message = base->noc.header_bytes + bytes;
-    double cycles = each > 0 ? floor(bytes / each) : 0;
+    double exact = rate > 0 ? port_rate(base, root, bytes, 1) / rate : 0; /* cycles of a message */
+    double cycles = floor(exact / (1 - limits.noise));
     double wide = cycles >= 1 ? ceil(message / cycles) : 0;
-    return width > 0 && wide > width && wide < UINT32_MAX ? (uint32_t)wide : 0;
+    if (width == 0 || wide > width) {
+        return width > 0 && wide < UINT32_MAX ? (uint32_t)wide : 0;
+    }
+    double whole = round(exact), narrow = ceil(message / whole);
+    bool is_port = fabs(exact - whole) <= limits.exact * whole &&
+                   rate < limits.least_share * bus_of(&base->dram);
+    bool is_narrower = narrow < width && narrow >= limits.least_port;
+    return is_narrower && is_port ? (uint32_t)narrow : 0;
 }
 
 /*
@@ -161,6 +214,9 @@ void model_take_bandwidth(struct bandwidth_plan *plan, struct model *base, const
                                     noc->request_bytes_per_cycle);
     plan->reply_width =
         width_for(measured(root, "read_bandwidth"), base, root, bytes, noc->reply_bytes_per_cycle);
+    if (!plan->has_clock && !plan->request_width && !plan->reply_width) {
+        plan->has_clock = plan->is_slowed = take_slow_clock(base, root, bytes);
+    }
     noc->request_bytes_per_cycle =
         plan->request_width ? plan->request_width : noc->request_bytes_per_cycle;
     noc->reply_bytes_per_cycle = plan->reply_width ? plan->reply_width : noc->reply_bytes_per_cycle;
@@ -175,11 +231,11 @@ void model_port_lines(struct model_text *t)
         model_line(t, 1, OPEN, "queue: %u", limits.queue);
     }
     if (plan->request_width) {
-        model_line(t, 1, "what all SMs wrote has to pass", "request_width: %" PRIu32 " B/cycle",
-                   plan->request_width);
+        model_line(t, 1, "measured: what all SMs wrote passes",
+                   "request_width: %" PRIu32 " B/cycle", plan->request_width);
     }
     if (plan->reply_width) {
-        model_line(t, 1, "what all SMs read has to pass", "reply_width: %" PRIu32 " B/cycle",
+        model_line(t, 1, "measured: what all SMs read passes", "reply_width: %" PRIu32 " B/cycle",
                    plan->reply_width);
     }
 }
@@ -206,8 +262,10 @@ void model_clock_lines(struct model_text *t)
     if (!t->bandwidth.has_clock) {
         return;
     }
-    model_line(t, 1, "the driver's word: bandwidth of the bus", "clock: %.0f kHz",
-               1e9 / (double)dram->period_ps);
+    model_line(t, 1,
+               t->bandwidth.is_slowed ? "not measured: a bus for what was read and written"
+                                      : "the driver's word: bandwidth of the bus",
+               "clock: %.0f kHz", 1e9 / (double)dram->period_ps);
     model_line(t, 1, "", "# times as the base's, in nanoseconds");
 #define LINE(time)                                                                                 \
     if (dram->time > 0) {                                                                          \

@@ -206,8 +206,9 @@ void model_replacement(struct model_text *t, const json_t *cache, uint64_t ways)
         strbuf_printf(&list, "%s%.12g", i ? ", " : "", is_last ? left : share);
         left -= share;
     }
-    model_line(t, 1, comment, "replacement: {policy: biased, victim_probability: [%s]}",
-               strbuf_text(&list));
+    bool is_serial = json_is_true(json_object_get(policy, "serial")); /* a victim tells the next */
+    model_line(t, 1, comment, "replacement: {policy: %s, victim_probability: [%s]}",
+               is_serial ? "biased_alternating" : "biased", strbuf_text(&list));
     strbuf_free(&list);
 }
 
@@ -292,21 +293,15 @@ static void hit_line(struct model_text *t, const json_t *cache, const char *what
 }
 
 /* What a cache adds to a miss, cut in two; the way behind it has the rest. */
-static void through_lines(struct model_text *t, const char *comment, uint32_t cycles)
+static void through_lines(struct model_text *t, const char *comment, uint32_t cycles,
+                          const struct cache_spec *base)
 {
-    model_line(t, 1, comment, "miss_latency: %" PRIu32 " cycles", cycles - cycles / 2);
-    model_line(t, 1, "the rest of it", "fill_latency: %" PRIu32 " cycles", cycles / 2);
+    struct halves halves = way_halves(cycles, base->miss_cycles, base->fill_cycles);
+    model_line(t, 1, comment, "miss_latency: %" PRIu32 " cycles", halves.first);
+    model_line(t, 1, "the rest of it", "fill_latency: %" PRIu32 " cycles", halves.second);
 }
 
 #define OF_A_MISS "of what a miss adds to L2's latency"
-
-/* Whether a cache was looked for and shown not to exist. */
-static bool is_absent(const json_t *root, const char *id)
-{
-    const json_t *cache = json_find_id(json_object_get(root, "caches"), id);
-    return cache && json_is_false(json_object_get(cache, "present")) &&
-           strcmp(saved_text(cache, "status", "absent"), "absent") == 0;
-}
 
 /* An MSHR table is a cache's own. */
 static void mshr_lines(struct model_text *t)
@@ -336,7 +331,7 @@ static void l1_section(struct model_text *t, const struct latency_plan *plan)
     const json_t *l1 = saved_cache(t->root, "l1_data");
     const json_t *any = l1 ? l1 : saved_cache(t->root, "local_l1");
     if (!any) {
-        if (is_absent(t->root, "l1_data")) {
+        if (saved_is_absent(t->root, "l1_data")) {
             model_line(t, 0, "", "l1_data:");
             model_line(t, 1, "measured", "enabled: false");
         }
@@ -344,7 +339,7 @@ static void l1_section(struct model_text *t, const struct latency_plan *plan)
     }
     begin_cache(t, "l1_data", any, &t->base->l1_data);
     hit_line(t, any, "with sm.lsu.latency", plan->l1_hit);
-    through_lines(t, OF_A_MISS, plan->l1_through);
+    through_lines(t, OF_A_MISS, plan->l1_through, &t->base->l1_data);
     mshr_lines(t);
 }
 
@@ -357,7 +352,7 @@ static void texture_section(struct model_text *t, const struct latency_plan *pla
         return;
     }
     if (!texture) {
-        if (is_absent(t->root, "texture_l1")) {
+        if (saved_is_absent(t->root, "texture_l1")) {
             model_line(t, 0, "", "texture_l1:");
             model_line(t, 1, "measured", "enabled: false");
         }
@@ -367,7 +362,7 @@ static void texture_section(struct model_text *t, const struct latency_plan *pla
     hit_line(t, texture, "with sm.texture", plan->texture_fifo);
     const struct cache_spec *base = &t->base->texture_l1;
     if (plan->texture_through != base->miss_cycles + base->fill_cycles) {
-        through_lines(t, OF_A_MISS, plan->texture_through);
+        through_lines(t, OF_A_MISS, plan->texture_through, base);
     }
 }
 
@@ -381,7 +376,7 @@ static void constant_sections(struct model_text *t, const struct latency_plan *p
         const struct cache_spec *base = &t->base->constant_l1;
         if (plan->constant_l1_through != base->miss_cycles + base->fill_cycles) {
             through_lines(t, second ? "as far as the second cache's hits have room" : OF_A_MISS,
-                          plan->constant_l1_through);
+                          plan->constant_l1_through, base);
         }
     }
     if (second) {
@@ -390,9 +385,13 @@ static void constant_sections(struct model_text *t, const struct latency_plan *p
         if (is_shared || t->base->constant_l15_scope != TLB_PER_SM) {
             model_line(t, 1, "measured", "scope: %s", is_shared ? "cluster" : "sm");
         }
+        if (is_shared && plan->constant_l15_return != t->base->constant_l15_return_cycles) {
+            model_line(t, 1, "less than the base's, as misses come back so soon",
+                       "return_latency: %" PRIu32 " cycles", plan->constant_l15_return);
+        }
         hit_line(t, second, "with the way through constant_l1", plan->constant_l15_hit);
-        through_lines(t, OF_A_MISS, plan->constant_l15_through);
-    } else if (is_absent(t->root, "constant_l15")) {
+        through_lines(t, OF_A_MISS, plan->constant_l15_through, &t->base->constant_l15);
+    } else if (saved_is_absent(t->root, "constant_l15")) {
         model_line(t, 0, "", "constant_l15:");
         model_line(t, 1, "measured", "enabled: false");
     } else if (first && !plan->constants_have_second) {
@@ -607,7 +606,7 @@ static uint64_t l2_section(struct model_text *t, const struct latency_plan *plan
     const json_t *l2 = saved_cache(t->root, "l2");
     const struct parts_plan *parts = &plan->parts;
     struct geometry g;
-    if (is_absent(t->root, "l2")) {
+    if (saved_is_absent(t->root, "l2")) {
         model_line(t, 0, "", "l2:");
         model_line(t, 1, "measured", "enabled: false");
         return t->base->l2_slices;

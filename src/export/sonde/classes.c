@@ -166,8 +166,18 @@ static struct kinds kinds_of(const json_t *rows, const char *op, double span, do
     return kinds;
 }
 
-bool kinds_beyond_l2(double *cycles, const struct model_text *t, const struct parts_plan *parts,
-                     double across)
+/* Of each class of hits two kinds go to memory, at home and across. The nearest of both are the
+ * same slices; farther kinds hold as well loads that have waited. Hits are copies as often as not.
+ */
+static double nearest_beyond(const struct kinds *kinds, const json_t *l2, double copy)
+{
+    const json_t *first = json_array_get(classes_of(l2), 0);
+    bool has_copies = copy <= json_number_of(first, "high") - json_number_of(first, "low");
+    return kinds->nearest - (json_number_of(first, "cycles") - (has_copies ? copy / 2 : 0));
+}
+
+const char *kinds_beyond_l2(double *cycles, const struct model_text *t,
+                            const struct parts_plan *parts, double across)
 {
     const json_t *l2 = saved_cache(t->root, "l2");
     const json_t *rows = json_object_get(t->root, "latency_patterns");
@@ -179,11 +189,15 @@ bool kinds_beyond_l2(double *cycles, const struct model_text *t, const struct pa
         struct kinds kinds = kinds_of(rows, saved_text(row, "op", ""), class_span(l2), across);
         most = kinds.count > 1 && kinds.loads > most.loads ? kinds : most;
     }
+    if (most.loads > 0 && most.count == 2 * json_array_size(classes_of(l2))) {
+        *cycles = nearest_beyond(&most, l2, parts->copy_cycles);
+        return "what the nearest lines take beyond the nearest hits, kinds of access";
+    }
     double hit = hit_mean(l2, parts->record_cycles);
     if (most.loads <= 0 || hit <= 0) {
-        return false;
+        return NULL;
     }
     /* Half of the hits were copies. */
     *cycles = most.sum / most.loads - (hit - parts->copy_cycles / 2.0);
-    return true;
+    return "what near and far lines take, the mean of kinds of access";
 }

@@ -97,8 +97,9 @@ static void plan_l2(struct latency_plan *plan, const struct model_text *t, doubl
     }
     uint32_t both = rest(l2_hit, plan->lsu + base->l2.hit_cycles +
                                      way_network_extra(base, way_load_bytes(base)));
-    plan->request = both / 2;
-    plan->reply = both - both / 2;
+    struct halves halves = way_halves(both, base->noc.reply_cycles, base->noc.request_cycles);
+    plan->reply = halves.first;
+    plan->request = halves.second;
 }
 
 static void plan_memory(struct latency_plan *plan, const struct model_text *t, double l2_hit)
@@ -189,6 +190,15 @@ static uint32_t path_of(const struct latency_plan *plan, const struct model_text
     return rest(hit, plan->l1_hit);
 }
 
+/* What lies before and behind the cache of a fetch. */
+static void texture_ends(struct latency_plan *plan, const struct model_text *t, uint32_t ends)
+{
+    const struct texture_spec *base = &t->base->sm.texture;
+    struct halves halves = way_halves(ends, base->filter_cycles, base->address_cycles);
+    plan->texture_filter = halves.first;
+    plan->texture_address = halves.second;
+}
+
 /* Fetches that look in L1: what a hit takes beside it, before and behind. */
 static void plan_texture_in_l1(struct latency_plan *plan, const struct model_text *t)
 {
@@ -196,9 +206,7 @@ static void plan_texture_in_l1(struct latency_plan *plan, const struct model_tex
     plan->texture_by_l1 = saved_shares(t->root, "texture_l1", "l1_data");
     if (plan->texture_by_l1 &&
         latency(&hit, plan, saved_cache(t->root, "texture_l1"), "hit_latency")) {
-        uint32_t ends = rest(hit, plan->l1_hit);
-        plan->texture_address = ends / 2;
-        plan->texture_filter = ends - ends / 2;
+        texture_ends(plan, t, rest(hit, plan->l1_hit));
     }
 }
 
@@ -218,8 +226,7 @@ static void plan_texture(struct latency_plan *plan, const struct model_text *t, 
         double way = class_of(whole + plan->lsu, plan, t, l2_hit) - plan->lsu;
         uint32_t ends = rest(whole, way + plan->texture_through);
         ends = ends < hit ? ends : (uint32_t)hit;
-        plan->texture_address = ends / 2;
-        plan->texture_filter = ends - ends / 2;
+        texture_ends(plan, t, ends);
         plan->texture_through = rest(whole, way + ends);
     }
     plan->texture_fifo = rest(hit, plan->texture_address + plan->texture_filter);
@@ -232,24 +239,42 @@ static uint32_t constants_through(const struct latency_plan *plan, const struct 
     return rest(whole, class_of(whole + plan->lsu, plan, t, l2_hit) - plan->lsu);
 }
 
+/* What the way there and back takes at least may be more than a miss took: the way back from a
+ * cluster's cache gives way first, then what the first cache adds. */
+static void shorten_constants(struct latency_plan *plan, double too_long)
+{
+    uint32_t more = rest(too_long, 0);
+    uint32_t back = more < plan->constant_l15_return ? more : plan->constant_l15_return;
+    plan->constant_l15_return -= back;
+    more -= back;
+    plan->constant_l1_through -=
+        more < plan->constant_l1_through ? more : plan->constant_l1_through;
+}
+
 static void plan_second_constants(struct latency_plan *plan, const struct model_text *t,
                                   const json_t *l15, double second, double l2_hit)
 {
     struct saved_value penalty;
     bool is_shared = saved_is_of_cluster(l15);
-    double around = plan->constant_address + (is_shared ? t->base->constant_l15_return_cycles : 0);
+    uint32_t *back = &plan->constant_l15_return;
+    *back = is_shared ? *back : 0;
+    *back = *back < second - plan->constant_address ? *back : 0;
+    double around = plan->constant_address + *back;
     if (second < around + plan->constant_l1_through) {
         plan->constant_l1_through = rest(second, around);
     }
-    around += plan->constant_l1_through;
-    plan->constant_l15_hit = rest(second, around);
     if (saved_value(&penalty, l15, "miss_penalty")) {
         uint32_t fetched = fetched_bytes(l15, t->base->constant_l15.sector_bytes);
         /* What a cluster fetches takes nothing of an SM's port. */
-        double more = way_more(t, fetched, !is_shared);
-        plan->constant_l15_through =
-            constants_through(plan, t, second + penalty.value - around - more, l2_hit);
+        double whole =
+            second + penalty.value - plan->constant_address - way_more(t, fetched, !is_shared);
+        double behind = class_of(whole + plan->lsu, plan, t, l2_hit) - plan->lsu;
+        shorten_constants(plan, *back + plan->constant_l1_through + behind - whole);
+        whole -= *back + plan->constant_l1_through;
+        plan->constant_l15_through = constants_through(plan, t, whole, l2_hit);
     }
+    plan->constant_l15_hit =
+        rest(second, plan->constant_address + *back + plan->constant_l1_through);
 }
 
 /*
@@ -360,8 +385,28 @@ static void plan_translation(struct latency_plan *plan, const struct model_text 
     plan->walker = rest(walk, (double)plan->walker_levels * t->base->l2.hit_cycles);
 }
 
-/* Where L2's hits were not measured, they are what the misses of L1 leave beside the base's terms.
- */
+/* What the misses of the outermost cache of constants leave of the way to L2; 0: not told. */
+static double way_of_constants(const struct latency_plan *plan, const struct model_text *t)
+{
+    const json_t *second = saved_cache(t->root, "constant_l15");
+    const json_t *outer = second ? second : saved_cache(t->root, "constant_l1");
+    bool is_shared = saved_is_of_cluster(second);
+    uint32_t sector =
+        second ? t->base->constant_l15.sector_bytes : t->base->constant_l1.sector_bytes;
+    struct saved_value penalty;
+    double hit;
+    bool is_outermost = second || saved_is_absent(t->root, "constant_l15");
+    if (!is_outermost || !way_has_l2(t) || !latency(&hit, plan, outer, "hit_latency") ||
+        !saved_value(&penalty, outer, "miss_penalty")) {
+        return 0;
+    }
+    double own = plan->constant_address + plan->constant_l1_through;
+    own += second ? plan->constant_l15_through + (is_shared ? plan->constant_l15_return : 0) : 0;
+    return hit + penalty.value - own - way_more(t, fetched_bytes(outer, sector), !is_shared);
+}
+
+/* Where L2's hits were not measured, they are what the misses of L1, or else of constants, leave
+ * beside the base's terms. */
 static void l2_hit_of_misses(double *l2_hit, const struct latency_plan *plan,
                              const struct model_text *t)
 {
@@ -372,7 +417,10 @@ static void l2_hit_of_misses(double *l2_hit, const struct latency_plan *plan,
     if (hit_latency(&hit, plan, l1) && saved_value(&penalty, l1, "miss_penalty")) {
         double left = hit + penalty.value - way_more(t, fetched, true) - plan->l1_through;
         *l2_hit = left > hit ? left : hit;
+        return;
     }
+    double way = way_of_constants(plan, t);
+    *l2_hit = way > 0 ? way + plan->lsu : *l2_hit;
 }
 
 /*
@@ -434,6 +482,7 @@ void latencies_plan(struct latency_plan *plan, const struct model_text *t)
         .constant_l1_hit = base->constant_l1.hit_cycles,
         .constant_l1_through = base->constant_l1.miss_cycles + base->constant_l1.fill_cycles,
         .constant_l15_hit = base->constant_l15.hit_cycles,
+        .constant_l15_return = base->constant_l15_return_cycles,
         .constants_have_second = base->constant_l15.enabled,
         .constant_l15_through = base->constant_l15.miss_cycles + base->constant_l15.fill_cycles,
         .tlb_l1_miss = base->tlb_l1.entries.miss_cycles,

@@ -15,6 +15,7 @@
 /* What a bandwidth that was measured or told changes of the base; 0, false: nothing. */
 struct bandwidth_plan {
     bool has_clock; /* DRAM's, and its times */
+    bool is_slowed; /* by what was measured, not the driver's word */
     bool has_rows;  /* whether DRAM's stay open */
     uint32_t request_width, reply_width;
     bool is_open; /* ports and L2 have no limit, and `lanes` accesses send at a time */
@@ -68,6 +69,13 @@ void model_port_lines(struct model_text *t);  /* of the section `noc` */
 void model_open_l2(struct model_text *t);     /* of the section `l2` */
 void model_clock_lines(struct model_text *t); /* of the section `dram` */
 
+/* A sum that was measured, over two parameters: as the base has it divided, if it is the base's own
+ * sum; else half and half, the first being the larger. */
+struct halves {
+    uint32_t first, second;
+};
+struct halves way_halves(uint32_t sum, uint32_t base_first, uint32_t base_second);
+
 /* ---- latencies.c: how measured latencies divide over the parameters that add up to them ---- */
 
 /*
@@ -92,11 +100,11 @@ struct latency_plan {
     uint32_t request, reply;               /* of the network */
     uint32_t l1_hit, l1_through;           /* on a miss: miss and fill together */
     uint32_t dram_fixed;
-    bool memory_of_kinds; /* it follows from kinds of access, near and far ones */
+    const char *memory_of_kinds; /* how it follows from kinds of access; NULL: it does not */
     bool texture_by_l1;
     uint32_t texture_address, texture_filter, texture_fifo, texture_through;
     uint32_t constant_address, constant_l1_hit, constant_l1_through;
-    uint32_t constant_l15_hit, constant_l15_through;
+    uint32_t constant_l15_hit, constant_l15_through, constant_l15_return;
     bool constants_have_second; /* where none was shown: the base's, as misses come back so soon */
     uint32_t tlb_l1_miss, tlb_l1_fill, tlb_l2_hit;
     uint32_t walker, walker_levels, window_switch;
@@ -116,9 +124,10 @@ double class_nearest(const struct model_text *t, const json_t *l2, const struct 
 /* The line `slice_latency`: how far each slice of a part lies, from the classes of hits. */
 void model_distances(struct model_text *t, const json_t *l2, const struct parts_plan *parts);
 /* What memory takes beyond a hit in L2, from the kinds of access that go there; `across`: what a
- * line of another part takes more. False: they do not tell, and *cycles is as it was. */
-bool kinds_beyond_l2(double *cycles, const struct model_text *t, const struct parts_plan *parts,
-                     double across);
+ * line of another part takes more. Returns how they tell it; NULL: they do not, and *cycles is as
+ * it was. */
+const char *kinds_beyond_l2(double *cycles, const struct model_text *t,
+                            const struct parts_plan *parts, double across);
 
 /* ---- units.c, caches.c and translation.c: sections, or what they end with ---- */
 

@@ -17,6 +17,8 @@
 #include "util/error.h"
 #include "util/glue/json_glue.h"
 
+#define LANES_OF_A_WARP 32
+
 /* Letters, digits and - _ . of the device's name; the model's name may have no others. */
 static void model_name(char *name, size_t size, const char *device)
 {
@@ -88,6 +90,8 @@ static void readonly_line(struct model_text *t)
         model_line(t, 1, "measured: they share it", "readonly: l1");
     } else if (saved_shares(t->root, "readonly_l1", "texture_l1")) {
         model_line(t, 1, "measured: they share it", "readonly: texture");
+    } else if (saved_is_absent(t->root, "readonly_l1")) {
+        model_line(t, 1, "measured: they show no cache", "readonly: none");
     }
 }
 
@@ -109,11 +113,36 @@ static void lsu_line(struct model_text *t, const struct latency_plan *plan)
                lanes, plan->lsu, plan->lsu_local, plan->lsu_readonly);
 }
 
+/* Banks, and what one serves at a time: a word, or the widest that may be chosen. Where fewer banks
+ * than a warp has lanes serve all of their words at once, a bank's row holds several. */
+static void bank_lines(struct model_text *t, const json_t *shared, bool all_at_once)
+{
+    const json_t *modes = json_object_get(shared, "modes");
+    struct saved_value banks = {0}, value;
+    char comment[MODEL_COMMENT_BYTES];
+    if (saved_value(&banks, shared, "banks")) {
+        model_line(t, 2, model_measured(comment, &banks), "banks: %.0f", banks.value);
+    }
+    if (!saved_value(&value, shared, "bank_width")) {
+        return;
+    }
+    size_t widest = json_array_size(modes);
+    double row = widest > 1 ? json_number_value(json_array_get(modes, widest - 1)) : value.value;
+    double lanes = banks.value > 0 ? ceil(LANES_OF_A_WARP / banks.value) * value.value : row;
+    if (all_at_once && lanes > row) {
+        model_line(t, 2, "measured: the banks serve a warp's words at once", "bank_width: %.0f B",
+                   lanes);
+    } else {
+        model_line(t, 2, model_measured(comment, &value), "bank_width: %.0f B", row);
+    }
+    model_line(t, 2, "", "word: %.0f B", value.value);
+    model_line(t, 2, "", "word_selectable: %s", widest > 1 ? "true" : "false");
+}
+
 static void shared_lines(struct model_text *t)
 {
     const json_t *shared = json_object_get(t->root, "shared_memory");
     const json_t *device = json_object_get(t->root, "device");
-    const json_t *modes = json_object_get(shared, "modes");
     struct saved_value value;
     char comment[MODEL_COMMENT_BYTES];
     model_line(t, 1, "", "shared:");
@@ -121,18 +150,8 @@ static void shared_lines(struct model_text *t)
     if (size && !model_has_choices(t)) {
         model_line(t, 2, "the driver's word", "size: %" PRIu64 " B", size);
     }
-    if (saved_value(&value, shared, "banks")) {
-        model_line(t, 2, model_measured(comment, &value), "banks: %.0f", value.value);
-    }
-    if (saved_value(&value, shared, "bank_width")) {
-        size_t widest = json_array_size(modes);
-        json_int_t row = widest > 1 ? json_integer_value(json_array_get(modes, widest - 1))
-                                    : (json_int_t)value.value;
-        model_line(t, 2, model_measured(comment, &value), "bank_width: %lld B", (long long)row);
-        model_line(t, 2, "", "word: %.0f B", value.value);
-        model_line(t, 2, "", "word_selectable: %s", widest > 1 ? "true" : "false");
-    }
     const json_t *conflicts = json_object_get(shared, "conflict_latency");
+    bank_lines(t, shared, json_object_get(conflicts, "1") != NULL);
     double two = json_number_of(conflicts, "2");
     double one = saved_value(&value, shared, "latency") ? value.value : 0;
     double many = json_number_of(conflicts, "32");
@@ -194,8 +213,7 @@ static void sm_section(struct model_text *t, const struct latency_plan *plan)
 {
     const json_t *l1 = saved_cache(t->root, "l1_data");
     model_line(t, 0, "", "sm:");
-    const json_t *any = json_find_id(json_object_get(t->root, "caches"), "l1_data");
-    if (l1 || (any && strcmp(saved_text(any, "status", "absent"), "absent") == 0)) {
+    if (l1 || saved_is_absent(t->root, "l1_data")) {
         model_line(t, 1, "measured", "l1_caches_global: %s", l1 ? "true" : "false");
     }
     if (plan->issue.is_measured) {
@@ -249,8 +267,7 @@ static void memory_section(struct model_text *t, const struct latency_plan *plan
         model_sum(comment, "a load that misses L2:", &value);
     }
     if (plan->memory_of_kinds) {
-        snprintf(comment, sizeof(comment),
-                 "what near and far lines take, the mean of kinds of access");
+        snprintf(comment, sizeof(comment), "%s", plan->memory_of_kinds);
     }
     model_line(t, 0, "", "dram:");
     if (slices % dram->channels != 0) {

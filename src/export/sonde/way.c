@@ -11,6 +11,13 @@
 #include "util/divisor.h"
 #include "util/glue/json_glue.h"
 
+struct halves way_halves(uint32_t sum, uint32_t base_first, uint32_t base_second)
+{
+    bool is_base = sum == (uint64_t)base_first + base_second;
+    uint32_t second = is_base ? base_second : sum / 2;
+    return (struct halves){.first = sum - second, .second = second};
+}
+
 /* Cycles that a message of `bytes` takes beyond its first on links of a width (0: no limit). */
 static double beyond_first(uint32_t bytes, uint32_t width)
 {
@@ -49,10 +56,7 @@ double way_network_extra(const struct model *base, uint32_t data_bytes)
 
 bool way_has_l2(const struct model_text *t)
 {
-    const json_t *any = json_find_id(json_object_get(t->root, "caches"), "l2");
-    bool is_absent = any && json_is_false(json_object_get(any, "present")) &&
-                     strcmp(saved_text(any, "status", "absent"), "absent") == 0;
-    return saved_cache(t->root, "l2") || (!is_absent && t->base->l2.enabled);
+    return saved_cache(t->root, "l2") || (!saved_is_absent(t->root, "l2") && t->base->l2.enabled);
 }
 
 /* The data port of L2: its lines in turn. */

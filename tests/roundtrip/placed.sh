@@ -1,0 +1,103 @@
+#!/bin/sh
+# Where the exporter puts what was told: changed dissections of sim:gtx780, and the lines of the models that they become.
+# whole: gtx780
+whole gtx780 told.json
+python3 - <<'END' || fail "no changed dissections"
+import copy, json
+told = json.load(open("told.json"))
+def cache(root, id):
+    return next(one for one in root["caches"] if one["id"] == id)
+def put(owner, key, value):
+    owner[key] = {**owner.get(key, {}), "value": value, "unit": owner.get(key, {}).get("unit", "1"), "confidence": 0.9}
+def write(name, change):
+    changed = copy.deepcopy(told)
+    change(changed)
+    json.dump(changed, open(name + ".json", "w"))
+def rates(root, read, write):
+    device = root["device"]
+    device.update(memory_bandwidth_reported=1000, sms=6) # fewer, so that the bus has more than twice what their ports have
+    for key, cycles in (("read_bandwidth", read), ("write_bandwidth", write)):
+        root["memory"][key] = {"value": 32 * device["sms"] * device["clock_hz"] / cycles, "unit": "B/s", "confidence": 0.8}
+def serial(root):
+    policy = cache(root, "texture_l1")["policy"]
+    policy.update(name="biased", serial=True, victim_probability=[0.5] + [0.5 / 95] * 95)
+def back(root):
+    second = cache(root, "constant_l15")
+    second["scope"] = "cluster"
+    put(second, "count", 4)
+def near(root): # misses that come back as soon as no way from a cluster's cache lets them
+    back(root)
+    first, second, l2 = (cache(root, id) for id in ("constant_l1", "constant_l15", "l2"))
+    put(second, "miss_penalty", l2["hit_latency"]["value"] - 20 - second["hit_latency"]["value"] + 8 + 20)
+def lost(root): # no L1 of global loads here, and no L2 either: constants alone
+    root["caches"] = [one for one in root["caches"] if one["id"] != "l2"]
+    root["latency_patterns"] = []
+    put(cache(root, "constant_l15"), "miss_penalty", 60)
+def banks(root, one):
+    shared = root["shared_memory"]
+    put(shared, "banks", 16)
+    put(shared, "bank_width", 4)
+    shared["modes"] = [4]
+    shared["conflict_latency"] = {key: value for key, value in shared["conflict_latency"].items() if one or key != "1"}
+def readonly(root):
+    cache(root, "readonly_l1").update(present=False, status="absent", reason="the test's")
+write("same", lambda root: None)
+write("ports", lambda root: rates(root, 2, 2))
+write("slow", lambda root: rates(root, 30.3, 30.4))
+write("own", lambda root: rates(root, 1.5, 1.5))
+write("serial", serial)
+write("back", back)
+write("near", near)
+write("lost", lost)
+write("banks", lambda root: banks(root, True))
+write("few", lambda root: banks(root, False))
+write("readonly", readonly)
+END
+for told in same ports slow own serial back near lost banks few readonly; do
+    "$SONDE" export $told.json --format sonde --base gtx780 -o $told.yaml || fail "$told: no model"
+    "$SONDE" model check $told.yaml >check || fail "$told: $(cat check)"
+done
+number() { # FILE SECTION KEY: of the model with all its parameters written out
+    "$SONDE" model show "$1.yaml" | awk -v section="$2:" -v key="$3:" '/^[a-z]/ { here = $1 == section } here && $1 == key { print $2; exit }'
+}
+equals() { # FILE SECTION KEY VALUE WHAT
+    [ "$(number "$1" "$2" "$3")" = "$4" ] || fail "$5: $2.$3 of $1 is $(number "$1" "$2" "$3"), not $4"
+}
+
+# A sum that is the base's own is divided as the base divides it.
+equals same noc request_latency 94 "the network's latency both ways"
+equals same noc reply_latency 96 "the network's latency both ways"
+equals same constant_l15 miss_latency 4 "what a miss adds"
+
+# A sector and its header in two cycles are a port half as wide; far less, and in no whole number, is DRAM; what neither makes is the base's.
+equals ports noc request_width 20 "what all SMs write in two cycles"
+equals ports noc reply_width 20 "what all SMs read in two cycles"
+equals ports dram clock 1.502 "ports that are narrow"
+equals slow noc reply_width 40 "a slow DRAM"
+"$SONDE" model show slow.yaml | sed -n '/^dram:/,/^[a-z]/p' | awk '$1 == "clock:" { found = $3 == "MHz" && $2 < 200 } END { exit !found }' ||
+    fail "a DRAM of a twentieth of the base's bandwidth has its clock"
+grep -q 'clock: .*# not measured: a bus for what was read' slow.yaml || fail "a bus that was counted back from what was read is told as the driver's"
+equals own noc reply_width 40 "a rate of the base's own"
+equals own dram clock 1.502 "a rate of the base's own"
+
+# Of victims of which one tells the next, the likeliest goes at evenly spaced misses.
+grep -q 'policy: biased_alternating' serial.yaml || fail "victims that depend on one another are drawn one by one"
+
+# The way back from a cluster's second cache of constants is no longer than its misses leave it.
+equals near constant_l15 return_latency 0 "the base's way back"
+"$SONDE" export near.json --format sonde --base gh100 -o near.gh100.yaml || fail "over gh100: no model"
+equals near.gh100 constant_l15 scope cluster "what was told"
+back=$(number near.gh100 constant_l15 return_latency)
+[ "$back" -lt 48 ] || fail "misses have come back sooner than by gh100's way back, $back cycles"
+grep -q 'return_latency: .*# less than the base' near.gh100.yaml || fail "it is not told that the way back is less"
+
+# Where no path tells L2's hits, misses of constants do.
+way=$(($(number same noc request_latency) + $(number same noc reply_latency)))
+shorter=$(($(number lost noc request_latency) + $(number lost noc reply_latency)))
+[ "$shorter" -lt $((way - 20)) ] || fail "constants that miss come back after 60 cycles, past a network of $shorter"
+
+# Sixteen banks that serve a warp's 32 words at once have two each; where no access was without conflict they have one.
+equals banks sm bank_width 8 "16 banks that serve 32 words at once"
+equals few sm bank_width 4 "16 banks that never serve 32 words at once"
+
+equals readonly sm readonly none "read-only loads that show no cache"
