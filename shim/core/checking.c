@@ -77,7 +77,7 @@ void shim_check_site_ends(struct rt *rt)
 void shim_check_refused(struct rt *rt, uint64_t address)
 {
     if (rt_check(rt)) {
-        check_free_refused(rt_check(rt), address);
+        check_free_refused(rt_check(rt), address, false);
     }
 }
 

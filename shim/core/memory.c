@@ -171,7 +171,9 @@ int shim_memory_give_later(uint64_t address, struct rt_stream *stream)
     }
     struct shim_range *range = range_of(address);
     bool known = range && range->address == address && !range->host;
+    shim_check_site(rt);
     code = shim_code(rt_enqueue_free(stream, address));
+    shim_check_site_ends(rt);
     range = range_of(address); /* the stream may have been waited for */
     if (code == SHIM_OK && known && range && range->address == address) {
         range_remove(range);

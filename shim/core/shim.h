@@ -325,7 +325,7 @@ bool profiling_end(void);                        /* whether all was written */
 SHIM_SHARED void shim_check_site(struct rt *rt); /* of what is allocated or freed until .._ends() */
 SHIM_SHARED void shim_check_site_ends(struct rt *rt);
 void shim_check_refused(struct rt *rt, uint64_t address); /* a free */
-void shim_check_copy_refused(struct rt *rt, uint64_t address, uint64_t bytes);
+SHIM_SHARED void shim_check_copy_refused(struct rt *rt, uint64_t address, uint64_t bytes);
 void shim_check_written(struct rt *rt, uint64_t address, uint64_t bytes);
 
 /* errors.c: how far a kernel is, for a person at a terminal; NULL: there is none */

@@ -4,16 +4,29 @@
 #include "rt/state.h"
 #include "shim/core/image.h"
 
-int copy_check(const void *dst, const void *src, int kind)
+/* An address that is to be the device's: a checker is told of one that is not. */
+static bool is_device(const void *address, uint64_t bytes)
 {
     struct shim_range range;
+    struct rt *rt;
+    if (shim_memory_find(&range, (uintptr_t)address)) {
+        return true;
+    }
+    if (shim_device(&rt) == SHIM_OK && bytes > 0) {
+        shim_check_copy_refused(rt, (uintptr_t)address, bytes);
+    }
+    return false;
+}
+
+int copy_check(const void *dst, const void *src, uint64_t bytes, int kind)
+{
     if (kind < ABI_HOST_TO_HOST || kind > ABI_DEFAULT) {
         return SHIM_BAD_DIRECTION;
     }
     bool to_device = kind == ABI_HOST_TO_DEVICE || kind == ABI_DEVICE_TO_DEVICE;
     bool from_device = kind == ABI_DEVICE_TO_HOST || kind == ABI_DEVICE_TO_DEVICE;
-    if ((!dst || !src) || (to_device && !shim_memory_find(&range, (uintptr_t)dst)) ||
-        (from_device && !shim_memory_find(&range, (uintptr_t)src))) {
+    if (!dst || !src || (to_device && !is_device(dst, bytes)) ||
+        (from_device && !is_device(src, bytes))) {
         return SHIM_INVALID;
     }
     return SHIM_OK;

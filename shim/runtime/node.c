@@ -30,7 +30,7 @@ static int copy1d_params(struct node_params *out, void *dst, const void *src, si
     out->rt = (struct rt_node_params){.kind = RT_NODE_COPY,
                                       .copy = {.width_bytes = bytes, .height = 1, .depth = 1}};
     int code = shim_device(&rt);
-    code = code == SHIM_OK ? copy_check(dst, src, kind) : code;
+    code = code == SHIM_OK ? copy_check(dst, src, bytes, kind) : code;
     if (code == SHIM_OK) {
         shim_end(rt, &out->rt.copy.dst, dst);
         shim_end(rt, &out->rt.copy.src, src);

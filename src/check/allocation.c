@@ -137,10 +137,10 @@ void check_freed(struct check *check, uint64_t address)
         remove_at(check, (size_t)(a - check->allocations.data));
 }
 
-void check_free_refused(struct check *check, uint64_t address)
+void check_free_refused(struct check *check, uint64_t address, bool again)
 {
     struct allocation *near = allocation_near(check, address);
-    bool again = near && near->address == address && !near->live;
+    again |= near && near->address == address && !near->live;
     enum fault_kind kind = again ? FAULT_DOUBLE_FREE : FAULT_BAD_FREE;
     struct finding *f = check->caller ? finding_at(check, kind, check->caller, check->caller->pc,
                                                    (uint32_t)__builtin_ctz(check->caller_mask),
@@ -166,7 +166,10 @@ void check_copy_refused(struct check *check, const char *what, uint64_t address,
         return;
     f->has_address = true;
     f->address = address;
-    finding_text(check, &f->what, "%s of %" PRIu64 " bytes", what, bytes);
+    if (bytes > 0)
+        finding_text(check, &f->what, "%s of %" PRIu64 " bytes", what, bytes);
+    else
+        finding_text(check, &f->what, "%s", what);
     if (check->site)
         finding_text(check, &f->detail, "called by %s", check->site);
     allocation_describe(check, &f->where, near, address);
@@ -212,7 +215,7 @@ void check_ended(struct check *check)
 {
     for (size_t i = 0; i < check->allocations.count; i++) {
         const struct allocation *a = &check->allocations.data[i];
-        if (!a->live || a->owner == CHECK_DRIVER)
+        if (!a->live || a->owner == CHECK_DRIVER || a->owner == CHECK_POOL)
             continue;
         struct finding *f = finding_of_host(check, FAULT_LEAK, a->number);
         if (!f || f->count > 1)

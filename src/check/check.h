@@ -49,6 +49,7 @@ void check_take(struct check *check, struct check *from);
 void check_site(struct check *check, const char *site);
 enum check_owner {
     CHECK_PROGRAM, /* the program frees it, or it is a leak */
+    CHECK_POOL,    /* the program frees it, or its pool is destroyed */
     CHECK_DRIVER,  /* not the program's to free: variables of modules, workspaces */
     CHECK_HEAP,    /* inside of the device's heap: a kernel's malloc */
 };
@@ -56,10 +57,11 @@ enum check_owner {
 void check_allocated(struct check *check, uint64_t address, uint64_t bytes, enum check_owner owner);
 /* It has been freed: what is accessed there now is used after free. */
 void check_freed(struct check *check, uint64_t address);
-/* A free that was refused: of what was freed before, or of no allocation. */
-void check_free_refused(struct check *check, uint64_t address);
+/* A free that was refused: of what was freed before (or is about to be: `again`), or of no
+ * allocation. */
+void check_free_refused(struct check *check, uint64_t address, bool again);
 /* A copy or memset ("a copy") that was refused: it leaves its allocation, or goes to freed memory.
- */
+ * `bytes` 0: they are no matter. */
 void check_copy_refused(struct check *check, const char *what, uint64_t address, uint64_t bytes);
 /* The device's heap, whose bytes are out of bounds but for what kernels take of it. */
 void check_heap(struct check *check, uint64_t address, uint64_t bytes);

@@ -43,7 +43,21 @@ void checking_freed(struct rt *rt, uint64_t address, int rc)
     if (rt->check && rc == 0) {
         check_freed(rt->check, address);
     } else if (rt->check) {
-        check_free_refused(rt->check, address);
+        check_free_refused(rt->check, address, false);
+    }
+}
+
+void checking_freed_twice(struct rt *rt, uint64_t address)
+{
+    if (rt->check) {
+        check_free_refused(rt->check, address, true);
+    }
+}
+
+void checking_pooled(struct rt *rt, uint64_t address, uint64_t bytes)
+{
+    if (rt->check) {
+        check_allocated(rt->check, address, bytes, CHECK_POOL);
     }
 }
 

@@ -134,7 +134,7 @@ int rt_mem_free(struct rt *rt, uint64_t address)
                          (unsigned long long)address);
     }
     if (rt->queue && queue_has_freed(rt->queue, address)) {
-        checking_freed(rt, address, SONDE_EINPUT);
+        checking_freed_twice(rt, address);
         return error_set(SONDE_EINPUT, "the allocation at 0x%llx is freed already",
                          (unsigned long long)address);
     }

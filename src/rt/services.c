@@ -84,7 +84,7 @@ static bool service_heap_give(void *ctx, uint64_t address)
 {
     const struct rt *rt = ctx;
     if (rt->check && !check_is_live(rt->check, address)) {
-        check_free_refused(rt->check, address);
+        check_free_refused(rt->check, address, false);
         return true; /* told; the launch goes on */
     }
     bool given = rt->heap && heap_give(rt->heap, address);

@@ -151,7 +151,9 @@ int local_memory_provide(struct rt *rt, const struct exec_launch *launch, bool s
 
 /* checking.c: nothing where nobody checks; `rc` is how the free ended, or the launch */
 void checking_allocated(struct rt *rt, uint64_t address, uint64_t bytes, bool program);
+void checking_pooled(struct rt *rt, uint64_t address, uint64_t bytes); /* taken from a pool */
 void checking_freed(struct rt *rt, uint64_t address, int rc);
+void checking_freed_twice(struct rt *rt, uint64_t address);
 void checking_refused(struct rt *rt, const char *what, uint64_t address, uint64_t bytes);
 void checking_site(struct rt *rt, const char *site); /* of the next ones; NULL: none */
 void checking_written(struct rt *rt, uint64_t address, uint64_t bytes);

@@ -15,7 +15,16 @@ static int take(void **out, size_t bytes, void *pool, void *stream)
 {
     struct rt_stream *in;
     int code = STREAM_OF(&in, stream);
-    return code == SHIM_OK ? pool_serve(out, bytes, pool, in) : code;
+    if (code != SHIM_OK) {
+        return code;
+    }
+    struct rt *rt = rt_stream_rt(in);
+    rt_lock(rt);
+    shim_check_site(rt);
+    code = pool_serve(out, bytes, pool, in);
+    shim_check_site_ends(rt);
+    rt_unlock(rt);
+    return code;
 }
 
 EXPORT int STREAMED(TAKE_NAME)(void **out, size_t bytes, void *stream)

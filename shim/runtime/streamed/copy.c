@@ -9,7 +9,7 @@ static int linear(void *dst, const void *src, size_t bytes, int kind, void *stre
     if (code != SHIM_OK || bytes == 0) {
         return code;
     }
-    code = copy_check(dst, src, kind);
+    code = copy_check(dst, src, bytes, kind);
     return code == SHIM_OK ? shim_copy_linear(in, dst, src, bytes, waits) : code;
 }
 
@@ -29,6 +29,10 @@ static int symbol(const void *host, uint64_t offset, size_t bytes, uint64_t *add
     struct variable variable;
     int code = variable_of(&variable, host);
     if (code == SHIM_OK && (offset > variable.bytes || bytes > variable.bytes - offset)) {
+        struct rt *rt;
+        if (shim_device(&rt) == SHIM_OK) {
+            shim_check_copy_refused(rt, variable.address + offset, bytes);
+        }
         return SHIM_INVALID;
     }
     *address = code == SHIM_OK ? variable.address + offset : 0;
@@ -103,7 +107,7 @@ static int plane(void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
     }
     code = pitch_check(dst_pitch, width, height);
     code = code == SHIM_OK ? pitch_check(src_pitch, width, height) : code;
-    code = code == SHIM_OK ? copy_check(dst, src, kind) : code;
+    code = code == SHIM_OK ? copy_check(dst, src, width, kind) : code;
     if (code != SHIM_OK) {
         return code;
     }
@@ -398,7 +402,7 @@ static int peer(void *dst, int dst_device, const void *src, int src_device, size
 {
     struct rt_stream *in;
     int code = dst_device || src_device ? SHIM_BAD_DEVICE : stream_of(&in, stream, own);
-    code = code == SHIM_OK && bytes > 0 ? copy_check(dst, src, ABI_DEVICE_TO_DEVICE) : code;
+    code = code == SHIM_OK && bytes > 0 ? copy_check(dst, src, bytes, ABI_DEVICE_TO_DEVICE) : code;
     return code == SHIM_OK && bytes > 0 ? shim_copy_linear(in, dst, src, bytes, false) : code;
 }
 

@@ -2,6 +2,7 @@
  * What copies and memsets do. An end is linear memory, of the host or of the device, or a part of
  * an image, whose layout only image.c knows; between two images bytes go through a buffer.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,10 +86,24 @@ static bool fits_region(const struct rt_end *end, const struct rt_copy *copy)
            copy->depth <= UINT32_MAX;
 }
 
+/* An image's texels that are not there are told by their place. */
+static int image_check(struct rt *rt, const struct rt_end *end,
+                       const struct rt_image_region *region)
+{
+    char what[160];
+    int rc = rt_image_check(end->image, region);
+    if (rc < 0 && !end->image->image.gone) {
+        snprintf(what, sizeof what, "a copy of %u x %u x %u texels from (%u, %u, %u) on",
+                 region->width, region->height, region->depth, region->x, region->y, region->z);
+        checking_refused(rt, what, end->image->image.level[0].address, 0);
+    }
+    return rc;
+}
+
 static int end_check(struct rt *rt, const struct rt_end *end, const struct rt_copy *copy)
 {
     if (end->kind == RT_END_IMAGE) {
-        struct rt_image_region region;
+        struct rt_image_region region = {0};
         if (!fits_region(end, copy)) {
             return error_set(SONDE_EINPUT, "a copy of an image beyond 32 bits");
         }
@@ -96,7 +111,7 @@ static int end_check(struct rt *rt, const struct rt_end *end, const struct rt_co
             return error_set(SONDE_EINPUT, "a copy without its image");
         }
         int rc = region_of(&region, end, NULL, copy);
-        return rc == 0 ? rt_image_check(end->image, &region) : rc;
+        return rc == 0 ? image_check(rt, end, &region) : rc;
     }
     uint64_t row = row_bytes(end, copy);
     if (row < copy->width_bytes || (end->slice_rows && end->slice_rows < copy->height)) {

@@ -170,8 +170,10 @@ int rt_enqueue_free(struct rt_stream *stream, uint64_t address)
     }
     struct rt_op *op;
     bool known = vmem_find(&stream->rt->vmem, address) != NULL;
-    if (!known || (!stream->capture && queue_has_freed(stream->rt->queue, address))) {
+    if (!known) {
         checking_freed(stream->rt, address, SONDE_EINPUT);
+    } else if (!stream->capture && queue_has_freed(stream->rt->queue, address)) {
+        checking_freed_twice(stream->rt, address);
     }
     if (!known) {
         rc = error_set(SONDE_EINPUT, "no allocation begins at address 0x%llx",

@@ -142,6 +142,7 @@ int pool_take(struct rt_pool *pool, uint64_t *address, uint64_t bytes)
         pool->info.used_bytes += range.bytes;
         pool->info.used_high = most(pool->info.used_high, pool->info.used_bytes);
         *address = range.address;
+        checking_pooled(pool->rt, range.address, bytes);
     }
     return rc;
 }
@@ -155,7 +156,10 @@ bool pool_give(struct queue *queue, uint64_t address)
                 pool->taken.data[i] = pool->taken.data[--pool->taken.count];
                 pool->info.used_bytes -= range.bytes;
                 pool->kept.data[pool->kept.count++] = range;
-                trim(pool, most(pool->info.threshold, pool->info.used_bytes));
+                checking_freed(pool->rt, address, 0);
+                /* What a checker watches is kept by nobody: late accesses are to be seen. */
+                uint64_t keep = pool->rt->check ? 0 : pool->info.threshold;
+                trim(pool, most(keep, pool->info.used_bytes));
                 return true;
             }
         }
