@@ -1,6 +1,7 @@
 /*
  * blind [--seed TEXT] [--count N] [--noisy|--noise-free|--mix] [--jobs N] [--replay SEED]
- * [--curve FILE.svg] [--figures] [--gate N] [--require|--known] [--loud] [--draw KIND]
+ * [--curve FILE.svg] [--figures] [--gate N] [--require|--known] [--loud] [--only LIST] [--draw
+ * KIND]
  * [--write DIR] [--sweep DIR [--resume]]
  *
  * Dissects N random hierarchies (default 20), each without and with noise (--mix: one or
@@ -47,7 +48,7 @@ static const struct {
 };
 
 struct options {
-    const char *seed_text, *curve, *folder;
+    const char *seed_text, *curve, *folder, *only;
     const char *spread; /* the folder of a sweep whose points are the trials */
     const char *point;  /* one trial's file */
     const struct blind_kind *kind;
@@ -320,6 +321,8 @@ static bool parse(struct options *options, int argc, char **argv)
             options->spread = argv[i];
         } else if (strcmp(argv[i - 1], "--point") == 0) {
             options->point = argv[i];
+        } else if (strcmp(argv[i - 1], "--only") == 0) {
+            options->only = argv[i];
         } else if (!parse_number(options, argv[i - 1], argv[i])) {
             return false;
         }
@@ -414,11 +417,14 @@ int main(int argc, char **argv)
     if (!parse(&options, argc, argv)) {
         fprintf(stderr, "usage: blind [--seed TEXT] [--count N] [--noisy|--noise-free|--mix] "
                         "[--jobs N] [--replay SEED] [--curve FILE.svg] [--figures] [--gate N] "
-                        "[--require|--known] [--loud] [--draw narrow|wide|changed] "
+                        "[--require|--known] [--loud] [--only LIST] [--draw narrow|wide|changed] "
                         "[--write DIR] [--sweep DIR [--resume]]\n");
         return 2;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
+    struct blind_kind kind = *options.kind;
+    kind.only = options.only;
+    options.kind = &kind;
     if (options.has_replay) {
         return replay(&options);
     }

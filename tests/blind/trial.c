@@ -23,10 +23,11 @@
  * trials of its own are skipped; of others nothing is, as for whoever types `sonde dissect`. */
 enum { BLIND_TRIAL_SECONDS = 15, BLIND_WIDE_SECONDS = 60 };
 static const struct blind_kind kinds[] = {
-    {"narrow", "mei,average,sweep,outstanding,memory,copy", BLIND_TRIAL_SECONDS, blind_draw,
+    {"narrow", "mei,average,sweep,outstanding,memory,copy", NULL, BLIND_TRIAL_SECONDS, blind_draw,
      blind_draw_noise, blind_judge},
-    {"wide", NULL, BLIND_WIDE_SECONDS, blind_draw_wide, blind_draw_wide_noise, blind_judge_wide},
-    {"changed", NULL, BLIND_WIDE_SECONDS, blind_draw_changed, blind_draw_wide_noise,
+    {"wide", NULL, NULL, BLIND_WIDE_SECONDS, blind_draw_wide, blind_draw_wide_noise,
+     blind_judge_wide},
+    {"changed", NULL, NULL, BLIND_WIDE_SECONDS, blind_draw_changed, blind_draw_wide_noise,
      blind_judge_wide},
 };
 
@@ -57,6 +58,7 @@ static int infer_as_json(json_t **out, const struct blind_kind *kind, struct tra
     struct trace_device none = {.sms = 1};
     struct report_subject subject = {.version = "", .device_spec = "", .device = &none, .date = ""};
     struct infer_options options = {.seed = 1,
+                                    .only = kind->only,
                                     .skip = kind->skip,
                                     .cancel = &overdue,
                                     .progress = loud ? blind_spend : NULL,
