@@ -77,7 +77,7 @@ struct blind_tally;
 /* What is drawn, and how much of the dissection is made of it. */
 struct blind_kind {
     const char *name, *skip, *only; /* NULL: none skipped; all */
-    unsigned seconds; /* of processor time that a dissection may take on any model */
+    unsigned seconds;               /* of processor time that a dissection may take on any model */
     bool (*draw)(struct blind_hierarchy *out, uint64_t seed);
     void (*draw_noise)(struct blind_noise *out, uint64_t seed);
     void (*judge)(struct blind_tally *tally, const struct blind_hierarchy *hierarchy,

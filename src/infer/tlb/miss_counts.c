@@ -38,21 +38,21 @@ static const struct {
 bool tlb_can_count(const struct tlb_lab *tl, const struct tlb_level *level, size_t pages)
 {
     return !tl->lines_differ && tlb_is_reliable(tl, level) &&
-           pages * TLB_COUNT_ROUNDS <= tlb_most_window(tl);
+           pages * TLB_COUNT_ROUNDS * (tl->twice ? 2 : 1) <= tlb_most_window(tl);
 }
 
 enum tlb_sight tlb_see(const struct tlb_lab *tl, const struct tlb_level *level, double excess)
 {
     bool data = excess > level->threshold && tlb_is_data(tl, level, excess);
-    double own = data ? excess - tl->data_cycles : excess;
+    double own = !data ? excess : excess <= tl->data_most ? 0 : excess - tl->data_cycles;
     if (data || excess <= level->threshold) {
         return level->before > 0 && own < limits.hidden * level->before ? TLB_HIDDEN : TLB_HIT;
     }
     if (excess < level->least) { /* noise makes no miss sooner */
         return TLB_HIT;
     }
-    double beside = excess - tl->data_cycles; /* the data are missing, too */
-    bool both = tl->data_cycles > 0 && beside >= level->least && beside <= level->most;
+    bool both = tl->data_cycles > 0 && excess - tl->data_cycles >= level->least &&
+                excess - tl->data_most <= level->most; /* the data are missing, too */
     return excess <= level->most || both ? TLB_MISS : TLB_DOUBT;
 }
 
@@ -78,12 +78,16 @@ void tlb_miss_counts_free(struct tlb_miss_counts *counts)
     counts->heard = NULL;
 }
 
-/* Rounds of a ring, each of all pages in an order drawn anew. */
+/*
+ * Rounds of a ring, each of all pages in an order drawn anew. A page is visited `times` in a row,
+ * by lines of its own.
+ */
 static int draw_ring(struct tlb_ring *ring, uint32_t *index, struct tlb_miss_counts *counts,
-                     const struct tlb_level *level, const uint32_t *page, uint32_t rounds)
+                     const struct tlb_level *level, const uint32_t *page, uint32_t rounds,
+                     size_t times)
 {
     size_t n = counts->count;
-    ring->count = n * rounds;
+    ring->count = n * rounds * times;
     ring->unit = malloc(ring->count * sizeof *ring->unit);
     if (!ring->unit) {
         return error_memory();
@@ -92,7 +96,10 @@ static int draw_ring(struct tlb_ring *ring, uint32_t *index, struct tlb_miss_cou
         rng_permutation(index + round * n, &counts->rng, (uint32_t)n);
         for (size_t i = 0; i < n; i++) {
             uint32_t which = page ? page[index[round * n + i]] : index[round * n + i];
-            ring->unit[round * n + i] = tlb_place(level->page, which, round * limits.lines_apart);
+            for (size_t k = 0; k < times; k++) {
+                ring->unit[(round * n + i) * times + k] =
+                    tlb_place(level->page, which, round * limits.lines_apart + k);
+            }
         }
     }
     return 0;
@@ -131,35 +138,48 @@ static void count_window(struct tlb_miss_counts *counts, const struct tlb_lab *t
     counts->rate = (double)slow * (double)n / (double)(window - skip);
 }
 
+/* The first visit of each page tells; what is visited again just after it is at hand. */
+static void keep_first_visits(double *excess, size_t count, size_t times)
+{
+    for (size_t i = 0; times > 1 && i < count; i++) {
+        excess[i] = excess[i * times];
+    }
+}
+
 int tlb_count_misses(struct tlb_lab *tl, struct tlb_miss_counts *counts,
                      const struct tlb_level *level, const uint32_t *page,
                      const struct tlb_count_plan *plan)
 {
-    size_t n = counts->count, most = tlb_most_window(tl);
+    size_t times = tl->twice ? 2 : 1, n = counts->count, most = tlb_most_window(tl) / times;
     size_t window = n * plan->passes < most ? n * plan->passes : most - most % n;
     uint32_t *index = calloc(n * plan->rounds, sizeof *index);
-    double *excess = malloc(window * plan->windows * sizeof *excess);
+    double *excess = malloc(window * plan->windows * times * sizeof *excess);
     struct tlb_ring ring = {0};
     if (!index || !excess || window == 0) {
         free(index);
         free(excess);
         return error_memory();
     }
-    int rc = draw_ring(&ring, index, counts, level, page, plan->rounds);
+    int rc = draw_ring(&ring, index, counts, level, page, plan->rounds, times);
     /* Rounds of the ring, not of the pages. */
     uint64_t warm = (plan->warm + plan->rounds - 1) / plan->rounds;
-    rc = rc ? rc : tlb_records(tl, excess, &ring, warm, (uint32_t)window, plan->windows);
+    rc = rc ? rc : tlb_records(tl, excess, &ring, warm, (uint32_t)(window * times), plan->windows);
     counts->clean = false;
+    if (rc == 0) {
+        keep_first_visits(excess, window * plan->windows, times);
+    }
     memset(counts->heard, 0, n * sizeof *counts->heard);
     for (size_t w = 0; rc == 0 && w < plan->windows; w++) {
         count_window(counts, tl, level, plan, excess + w * window, index, w * window, window);
     }
     /* A page that the level in front always has need not be in this one. Among few that is usual.
      */
-    bool few = n <= 2 * level->in_front + limits.few_beside;
+    bool few = n <= 2 * level->in_front + limits.few_beside, heard = true;
     for (size_t i = 0; rc == 0 && i < n && !few; i++) {
-        counts->clean = counts->clean && counts->heard[i];
+        heard = heard && counts->heard[i];
     }
+    counts->kept = counts->clean && !heard;
+    counts->clean = counts->clean && heard;
     free(ring.unit);
     free(excess);
     free(index);
@@ -212,6 +232,8 @@ int tlb_count_fits(struct tlb_lab *tl, bool *fits, const struct tlb_level *level
         before = counts.rate;
         rc = tlb_count_misses(tl, &counts, level, page, &plan);
         *fits = rc == 0 && counts.clean;
+        tl->twice = tl->twice ||
+                    (rc == 0 && counts.kept && count * 2 * TLB_COUNT_ROUNDS <= tlb_most_window(tl));
         double victims = counts.rate * (ladder[k] + limits.fit_passes);
         if (k + 1 >= limits.orders &&
             victims > limits.settled * tlb_miss_counts_members(&counts) + limits.settled_least) {

@@ -24,8 +24,7 @@ static const struct {
 };
 
 static int slow_shares(struct tlb_lab *tl, double *elements, double *second_share,
-                       const struct tlb_level *level, uint64_t stride, size_t count,
-                       uint64_t distance)
+                       struct tlb_level *level, uint64_t stride, size_t count, uint64_t distance)
 {
     struct tlb_ring ring;
     struct tlb_view view;
@@ -39,6 +38,7 @@ static int slow_shares(struct tlb_lab *tl, double *elements, double *second_shar
     for (size_t i = 0; i < view.count; i++) {
         slow[i % each] += view.slow[i];
     }
+    level->seen = distance ? level->seen : tlb_view_quantile(&view, 0.5);
     tlb_view_free(&view);
     *elements = (double)slow[0] / (double)count;
     *second_share = (double)slow[1] / (double)count;
@@ -56,8 +56,8 @@ static size_t elements_of(const struct tlb_lab *tl, const struct tlb_level *leve
 }
 
 /* The least stride, from the one that was walked upwards, at which all miss. */
-static int widen(struct tlb_lab *tl, const struct tlb_level *level, uint64_t *stride,
-                 uint64_t reach, double *share)
+static int widen(struct tlb_lab *tl, struct tlb_level *level, uint64_t *stride, uint64_t reach,
+                 double *share)
 {
     double none;
     for (;; *stride *= 2) {
@@ -77,8 +77,8 @@ static int widen(struct tlb_lab *tl, const struct tlb_level *level, uint64_t *st
  * hit in a walk that is hardly too long. The longer walks may be the first whose lines L2 does not
  * hold.
  */
-static int lengthen(struct tlb_lab *tl, const struct tlb_level *level, uint64_t *reach,
-                    double *share, uint64_t from, uint64_t to)
+static int lengthen(struct tlb_lab *tl, struct tlb_level *level, uint64_t *reach, double *share,
+                    uint64_t from, uint64_t to)
 {
     uint64_t first = *reach;
     double none;

@@ -25,12 +25,15 @@
  * cycles). */
 static const struct {
     uint64_t first_stride;
-    unsigned search_pages, inside_run, near_cycles, close_cycles, table_cycles, table_reads;
+    unsigned search_pages, page_walks, inside_run, near_cycles, close_cycles, table_cycles,
+        table_reads;
     double least_excess, hit_quantile, share_quiet, share_noisy, near_hits, low_quantile, close,
-        data_share, stray, more, apart, same, sure, unchecked, unexplained, many, table_share;
+        believed, drift, within, data_share, stray, more, apart, same, sure, unchecked, unexplained,
+        many, table_share;
 } limits = {
     .first_stride = UINT64_C(2) << 20, /* bytes from page to page of the first walks */
     .search_pages = 4096,              /* pages of a walk; beyond, their distance grows */
+    .page_walks = 4, /* walks that show a level and not its page, each half as long again. Chosen */
     .inside_run = 500000, /* requests: more than all others; probes count to a million. Chosen */
     .least_excess = 1.5,  /* cycles: less is no level's miss */
     .hit_quantile = 0.98, /* quantile of the hits' excess that counts as noise */
@@ -41,7 +44,10 @@ static const struct {
     .near_cycles = 10,   /* cycles above the hits, the same at most */
     .close_cycles = 5,   /* cycles beside noise, where noise is the greater danger */
     .low_quantile = 0.1, /* quantile of the misses' excess: the cheapest */
-    .close = 0.75, /* part of the way to the cheapest misses where noise is the greater danger */
+    .close = 0.75,   /* part of the way to the cheapest misses where noise is the greater danger */
+    .believed = 1.5, /* times the penalty: what was slow was not the level's doing. Chosen */
+    .drift = 0.012,  /* share of a miss that clocks may drift by. Chosen */
+    .within = 2,     /* times the noise of a record: misses that medians alone can tell. Chosen */
     .data_share =
         0.02,     /* share of the records that take as long as missing data: worth a question */
     .stray = 0.3, /* share of the elements that are slow again: fewer are slow by accident */
@@ -69,6 +75,7 @@ struct search {
     bool like_data;     /* they take as long as missing data, and are no such thing */
     double high;        /* what elements exceed hits by, but for a few */
     bool stray;         /* what was slow was so by accident */
+    bool far;           /* lines differ, and misses take far longer than that */
     double data_share;
     double low_record,
         high_record; /* of single records: the cheapest tenth, the dearest twentieth */
@@ -83,8 +90,15 @@ static void report_reach(const struct lab *lab, uint64_t reach)
     }
 }
 
+/* Are misses so near to hits that records' noise is as long as they are? */
+static bool is_within_noise(const struct tlb_lab *tl, const struct search *search)
+{
+    return tl->noisy && search->median - search->before < limits.within * tl->record_noise;
+}
+
 /* What is slow in both views. */
-static void compare_views(struct search *search, const struct tlb_view *a, struct tlb_view *b)
+static void compare_views(const struct tlb_lab *tl, struct search *search, const struct tlb_view *a,
+                          struct tlb_view *b)
 {
     size_t same = 0;
     for (size_t i = 0; i < a->count; i++) {
@@ -98,6 +112,13 @@ static void compare_views(struct search *search, const struct tlb_view *a, struc
     search->low = same ? tlb_view_quantile(b, limits.low_quantile) : 0;
     search->low_record = a->miss_low;
     search->high_record = a->miss_high;
+    if (!tl->lines_differ && same && is_within_noise(tl, search)) {
+        search->median = tlb_view_quantile(b, 0.5);
+    }
+    search->far = tl->lines_differ && a->far;
+    if (search->far) { /* a policy that draws misses too rarely for medians */
+        search->low = fmax(search->low, a->miss_low);
+    }
 }
 
 static void set_threshold(const struct tlb_lab *tl, struct tlb_level *level, struct search *search)
@@ -112,7 +133,12 @@ static void set_threshold(const struct tlb_lab *tl, struct tlb_level *level, str
     level->threshold = search->before + fmax(search->noise, near);
     level->least = level->threshold;
     level->most = INFINITY;
-    if (tl->noisy && !tl->lines_differ) {
+    if (search->far) {
+        double half = (search->low_record - search->before) / 2;
+        level->threshold =
+            fmax(level->threshold, search->before + fmin(half, 2 * tl->record_noise));
+    }
+    if (tl->noisy && !tl->lines_differ && !is_within_noise(tl, search)) {
         /* Noise makes no miss sooner: the threshold may lie close to them. */
         double close = limits.close * (search->low_record - search->before);
         double wide = fmin(close, 2 * tl->record_noise + limits.close_cycles);
@@ -154,7 +180,7 @@ static int look_twice(struct tlb_lab *tl, struct search *search, bool *found,
         rc = tlb_doubt(tl, ring, &view);
         rc = rc ? rc : tlb_view(tl, &again, ring, trial, 1);
         if (rc == 0) {
-            compare_views(search, &view, &again);
+            compare_views(tl, search, &view, &again);
             search->low = search->slow ? search->low : view.miss_low;
             stray = (double)search->slow < limits.stray * (double)view.slow_count;
         }
@@ -255,21 +281,69 @@ static int find_level(struct tlb_lab *tl, struct search *search, struct tlb_leve
 }
 
 /*
+ * Where nearly all elements of the walk that tells the page miss, their median says better what a
+ * miss takes than the few did that showed the level, and were not told from noise.
+ */
+static void believe_pages(const struct tlb_lab *tl, struct search *search, struct tlb_level *level)
+{
+    double seen = level->seen - level->before;
+    if (tl->noisy && seen > limits.believed * level->penalty) {
+        uint64_t page = level->page;
+        search->median = search->low = level->seen;
+        search->low_record = search->high_record = level->seen;
+        search->like_data = level->like_data;
+        set_threshold(tl, level, search);
+        level->page = page;
+    }
+}
+
+/*
+ * A level, and its page. Where sets are hardly too full, and victims drawn, too few miss to tell
+ * the page; more pages are walked then.
+ */
+static int find_paged(struct tlb_lab *tl, struct search *search, struct tlb_level *level)
+{
+    struct refusal first = {0};
+    int rc = INFER_UNDECIDED;
+    for (unsigned i = 0; rc == INFER_UNDECIDED && i < limits.page_walks; i++) {
+        const struct search before = *search;
+        rc = find_level(tl, search, level);
+        if (rc) {
+            *search = before;
+            break;
+        }
+        rc = tlb_page(tl, level, search->reach);
+        if (rc == 0) {
+            believe_pages(tl, search, level);
+        }
+        if (rc == INFER_UNDECIDED && i == 0) {
+            first = tl->lab->why;
+        }
+        if (rc == INFER_UNDECIDED) {
+            tl->lab->why = (struct refusal){0};
+        }
+    }
+    if (rc == INFER_UNDECIDED && first.reason[0]) {
+        tl->lab->why = first;
+    }
+    return rc;
+}
+
+/*
  * A level with its page. At distances of several pages only every so many sets are used, and a
  * level may hide behind the next; so the search begins again with the page as its stride.
  */
 static int find_page(struct tlb_lab *tl, struct search *search, struct tlb_level *level)
 {
     struct search start = *search;
-    int rc = find_level(tl, search, level);
+    int rc = find_paged(tl, search, level);
     if (rc) {
         return rc;
     }
     struct search first = *search;
     struct tlb_level coarse = *level;
-    rc = tlb_page(tl, level, search->reach);
-    if (rc || level->page >= first.stride) {
-        return rc;
+    if (level->page >= first.stride) {
+        return 0;
     }
     start.reach -= start.reach % level->page;
     /* A reach of one long page is many short ones, too many for both levels perhaps. */
@@ -521,6 +595,19 @@ static int refuse_tables(struct tlb_lab *tl, const struct tlb_level *level)
                          level->penalty);
 }
 
+/* The level behind has no shorter pages: a line in each is enough, where L2 does not hold more. */
+static void begin_behind(const struct tlb_lab *tl, struct search *search,
+                         const struct tlb_level *level)
+{
+    if (tl->data_cycles > 0 && level->page > search->stride) {
+        search->stride = level->page;
+    }
+    search->reach -= search->reach % search->stride;
+    search->reach = search->reach ? search->reach : search->stride;
+    search->pages = (size_t)(search->reach / search->stride);
+    search->noise += tl->noisy ? limits.drift * search->before : 0;
+}
+
 static int dissect_levels(struct tlb_lab *tl, struct search *search)
 {
     static const char *const ids[] = {"l1_tlb", "l2_tlb"};
@@ -533,6 +620,7 @@ static int dissect_levels(struct tlb_lab *tl, struct search *search)
         struct tlb_level level = {0};
         snprintf(out->id, sizeof out->id, "%s", ids[i]);
         tlb_refuse(lab->out, &(struct refusal){0});
+        tl->twice = false;
         level.in_front = in_front;
         level.front_page = front_page;
         rc = i == 0 ? find_first(tl, search, &level) : find_page(tl, search, &level);
@@ -543,7 +631,7 @@ static int dissect_levels(struct tlb_lab *tl, struct search *search)
             in_front = level.fits;
             front_page = level.page;
             search->before = search->median;
-            search->pages = (size_t)(search->reach / search->stride);
+            begin_behind(tl, search, &level);
             rc = rc == INFER_UNDECIDED ? 0 : rc;
         }
         free(level.set);

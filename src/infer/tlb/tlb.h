@@ -31,16 +31,20 @@ struct tlb_lab {
     struct lab *lab;
     bool mapped; /* pages that are mapped one by one; else plain memory */
     uint64_t limit_bytes;
-    bool noisy;            /* repeats of a load do not take equally long */
-    bool lines_differ;     /* nor do lines, of which some are nearer than others */
-    double record_noise;   /* what a record lies above its line's median at most (99 %) */
-    double noise;          /* what an excess is at most (95 %) where everything hits */
-    double reference;      /* median of the reference lines when walks began */
-    uint32_t run;          /* of repeated requests */
+    bool noisy;          /* repeats of a load do not take equally long */
+    bool lines_differ;   /* nor do lines, of which some are nearer than others */
+    double record_noise; /* what a record lies above its line's median at most (99 %) */
+    double noise;        /* what an excess is at most (95 %) where everything hits */
+    double reference;    /* median of the reference lines when walks began */
+    uint32_t run;        /* of repeated requests */
+    bool twice; /* pages are counted by two visits in a row: the level in front lets none go that is
+                   new and not used again, and would keep some for good */
     struct tlb_base *base; /* what lines take where all hits: a hash table, owned */
     size_t base_count, base_room;
-    double data_cycles; /* excess of a line that L2 does not hold; 0: it holds data_lines */
-    size_t data_lines;  /* as many as were tried */
+    /* Excess of a line that L2 does not hold, from and to, as rows of memory are open or not; 0: L2
+     * holds data_lines. */
+    double data_cycles, data_most;
+    size_t data_lines; /* as many as were tried */
 };
 
 int tlb_lab_begin(struct tlb_lab *tl, struct lab *lab);
@@ -56,7 +60,8 @@ struct tlb_level {
     double threshold;   /* excess above which an access misses it */
     double least, most; /* of a miss's excess: beyond these it is an accident */
     double penalty;     /* of a miss beside a hit */
-    bool like_data;     /* a miss takes as long as missing data, and is no such thing */
+    double seen;    /* median of the excess in the last walk over pages a distance apart (page.c) */
+    bool like_data; /* a miss takes as long as missing data, and is no such thing */
     uint64_t page;
     size_t in_front;     /* entries of the level before this one; 0: there is none */
     uint64_t front_page; /* what one of these translates */
@@ -89,7 +94,8 @@ struct tlb_view {
     double miss_low, miss_high; /* their cheapest tenth, their dearest twentieth */
     double miss_share;          /* of the records */
     double far_share;           /* of the records, slower than noise makes them */
-    double data_share;          /* of the records, that took as long as missing data */
+    bool far;          /* these, not all slow ones, are what miss_excess, _low and _high are of */
+    double data_share; /* of the records, that took as long as missing data */
 };
 
 /* `level` may be NULL: then nothing is slow. `patience`: 1, or more for more warming and more
@@ -146,6 +152,7 @@ struct tlb_miss_counts {
     uint64_t slow;    /* misses in all */
     double rounds;    /* recorded, in all */
     double rate;      /* misses a round in the last window */
+    bool kept;        /* it had, but some pages were never asked for */
     bool clean;       /* the last walk had rounds without a miss, as many as prove that all fit */
     struct rng rng;
 };

@@ -13,7 +13,7 @@
 /* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
 static const struct {
     unsigned warm_passes, warm_long, quiet_passes, noisy_passes, most_windows;
-    double misses_apart, tolerance, drift;
+    double misses_apart, far_apart, far_share, tolerance, drift;
 } limits = {
     .warm_passes = 6,    /* passes before a window */
     .warm_long = 3,      /* the same of more pages than 1024 */
@@ -21,6 +21,8 @@ static const struct {
     .noisy_passes = 14,  /* the same with noise */
     .most_windows = 8,   /* windows of a walk with noise */
     .misses_apart = 1.1, /* times the noise of a record: a miss */
+    .far_apart = 3,      /* the same where some lines are nearer than others: a miss beyond doubt */
+    .far_share = 0.1,    /* share of the records that are such: no strays */
     .tolerance = 3,      /* cycles, beside noise: an excess is as long as missing data's */
     .drift = 0.006,      /* share of the cycles, from one measurement to another */
 };
@@ -66,6 +68,11 @@ static void plan_view(struct tlb_plan *plan, const struct tlb_lab *tl, const str
     plan->windows = at_once && plan->windows > limit ? limit : plan->windows;
 }
 
+static bool takes_as_data(const struct tlb_lab *tl, double excess, double tolerance)
+{
+    return excess >= tl->data_cycles - tolerance && excess <= tl->data_most + tolerance;
+}
+
 bool tlb_is_data(const struct tlb_lab *tl, const struct tlb_level *level, double excess)
 {
     if (level->like_data) {
@@ -73,8 +80,8 @@ bool tlb_is_data(const struct tlb_lab *tl, const struct tlb_level *level, double
     }
     double drift = tl->noisy && !tl->lines_differ ? limits.drift * (tl->reference + excess) : 0;
     double tolerance = limits.tolerance + tl->noise + (tl->noisy ? tl->record_noise : 0) + drift;
-    return tl->data_cycles > 0 && (fabs(excess - tl->data_cycles) <= tolerance ||
-                                   fabs(excess - level->before - tl->data_cycles) <= tolerance);
+    return tl->data_cycles > 0 && (takes_as_data(tl, excess, tolerance) ||
+                                   takes_as_data(tl, excess - level->before, tolerance));
 }
 
 static bool is_slow(const struct tlb_lab *tl, const struct tlb_level *level, double excess)
@@ -107,6 +114,26 @@ static void judge_elements(struct tlb_view *view, const struct tlb_lab *tl,
     }
 }
 
+static size_t count_above(const double *excess, size_t count, double least)
+{
+    size_t above = 0;
+    for (size_t i = 0; i < count; i++) {
+        above += excess[i] > least;
+    }
+    return above;
+}
+
+static size_t keep_above(double *excess, size_t count, double least)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (excess[i] > least) {
+            excess[kept++] = excess[i];
+        }
+    }
+    return kept;
+}
+
 /*
  * Passes count only inside of a window: the next one was warmed anew. On a quiet device its second
  * half must be clean: behind a level that evicts entries at random one pass may be by accident.
@@ -130,19 +157,16 @@ static void judge_records(struct tlb_view *view, const struct tlb_lab *tl,
     view->miss_share = (double)slow / (double)records;
     view->data_share = (double)data / (double)records;
     /* What noise alone may have made slow says nothing of what a miss takes. */
-    double least = level->before + limits.misses_apart * tl->record_noise + 1;
-    size_t misses = 0;
-    for (size_t i = 0; i < slow && !tl->lines_differ; i++) {
-        if (excess[i] > least) {
-            excess[misses++] = excess[i];
-        }
-    }
+    double apart = tl->lines_differ ? limits.far_apart : limits.misses_apart;
+    double least = level->before + apart * tl->record_noise + 1;
+    size_t misses = count_above(excess, slow, least);
     view->far_share = (double)misses / (double)records;
-    slow = misses ? misses : slow;
+    view->far = !tl->lines_differ || view->far_share > limits.far_share;
+    slow = view->far && misses ? keep_above(excess, slow, least) : slow;
     /* The tail of noise lies far below their middle. */
     double middle = slow ? tlb_quantile(excess, slow, 0.5) : 0, from = (level->before + middle) / 2;
     size_t tail = 0;
-    while (!tl->lines_differ && tail < slow && excess[tail] < from) {
+    while (view->far && tail < slow && excess[tail] < from) {
         tail++;
     }
     excess += tail;

@@ -24,7 +24,7 @@ enum { HIT = 200, FIRST = 30, SECOND = 300, MOST_WAYS = 256, MOST_SETS = 16, WIN
 #define NOTHING UINT64_MAX
 #define OWN (1000003 * PAGE) /* an address that a launch reads itself */
 
-enum rule { LRU, RANDOM, BIASED, FIFO, NRU, SRRIP };
+enum rule { LRU, RANDOM, BIASED, FIFO, NRU, SRRIP, LRU_LATE };
 
 struct tlb {
     uint32_t sets, ways; /* 0 sets: there is none */
@@ -42,6 +42,7 @@ enum { LINE_BYTES = 128, MOST_HELD = 4096, DATA = 270 };
 struct data {
     uint32_t lines, next;
     uint32_t sets;  /* instead, of long lines (two each): sets that hold two and one in turn */
+    uint32_t rows;  /* what lines of every other 8 KiB take longer where they are missing, cycles */
     bool far_apart; /* lines of the first 16 MiB are all held */
     uint64_t held[MOST_HELD];
     bool here[(UINT64_C(1) << 30) / LINE_BYTES];
@@ -110,6 +111,8 @@ static void use(struct tlb *tlb, uint64_t *used, uint32_t ways, uint32_t way, bo
         for (uint32_t i = 0; all && i < ways; i++) {
             used[i] = i == way;
         }
+    } else if (tlb->rule == LRU_LATE) { /* what is new goes first */
+        used[way] = hit ? ++tlb->clock : 0;
     } else if (tlb->rule != FIFO || !hit) {
         used[way] = ++tlb->clock;
     }
@@ -165,7 +168,10 @@ static uint32_t load_of(struct gpu *gpu, uint64_t sm, uint64_t address)
     }
     cycles += __builtin_popcountll(address / LINE_BYTES) % 2 ? gpu->far : 0;
     bool told = gpu->data && address < OWN;
-    return cycles + (told && !holds_data(gpu->data, address / LINE_BYTES) ? DATA : 0);
+    if (told && !holds_data(gpu->data, address / LINE_BYTES)) {
+        cycles += DATA + (address >> 13) % 2 * gpu->data->rows;
+    }
+    return cycles;
 }
 
 static uint32_t load(struct gpu *gpu, uint64_t address)
@@ -276,6 +282,9 @@ static const struct tlb_result *dissect(struct gpu *gpu, size_t level)
     assert_int_equal(traceset_create(&gpu->set), 0);
     assert_int_equal(infer_dissect(&found, &source, &options), 0);
     traceset_destroy(gpu->set);
+    if (found.tlb_count <= level) {
+        print_error("level 0: %s\n", found.tlbs[0].page.reason);
+    }
     assert_true(found.tlb_count > level);
     return &found.tlbs[level];
 }
@@ -587,6 +596,30 @@ static void lines_that_share_a_set_of_l2_are_no_misses_of_a_level(void **state)
     assert_value(&tlb->entries, 22);
 }
 
+/* L2 holds 30 lines: more pages miss it, and what that costs depends on the row. */
+static void rows_of_memory_are_no_misses_of_a_level(void **state)
+{
+    (void)state;
+    static struct data data = {.lines = 30, .rows = 24};
+    struct gpu gpu = {.level = {{.sets = 1, .ways = 40, .page_bytes = 8 * PAGE}}, .data = &data};
+    const struct tlb_result *tlb = dissect(&gpu, 0);
+    assert_true(tlb->present);
+    assert_value(&tlb->page, 8.0 * PAGE);
+    assert_value(&tlb->entries, 40);
+}
+
+/* The first level keeps eleven pages for good where each is used once at a time. */
+static void behind_a_level_that_keeps_what_it_has_all_entries_show(void **state)
+{
+    (void)state;
+    const uint64_t page_bytes = 2 * PAGE;
+    struct gpu gpu = {.level = {{.sets = 1, .ways = 12, .rule = LRU_LATE, .page_bytes = page_bytes},
+                                {.sets = 1, .ways = 60, .rule = FIFO, .page_bytes = page_bytes}}};
+    const struct tlb_result *tlb = dissect(&gpu, 1);
+    assert_true(tlb->present);
+    assert_value(&tlb->entries, 60);
+}
+
 /* Lines of the later pages lie in the upper halves of these. */
 static void a_page_of_two_blocks_is_no_smaller_behind_many(void **state)
 {
@@ -635,6 +668,8 @@ int main(void)
         cmocka_unit_test(behind_large_first_levels_of_their_own_all_share_the_second),
         cmocka_unit_test(pages_of_4_kib_are_reached),
         cmocka_unit_test(lines_that_share_a_set_of_l2_are_no_misses_of_a_level),
+        cmocka_unit_test(rows_of_memory_are_no_misses_of_a_level),
+        cmocka_unit_test(behind_a_level_that_keeps_what_it_has_all_entries_show),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
