@@ -15,6 +15,8 @@
 static const uint64_t ALL_BITS = UINT64_MAX;
 
 #define BY_WORDS static inline __attribute__((always_inline))
+/* By themselves, so that each keeps what it works on in registers. */
+#define APART static __attribute__((noinline))
 
 /* ---- flits and credits ---- */
 
@@ -70,9 +72,8 @@ BY_WORDS bool none(const uint64_t *set, uint32_t words)
 
 static void credit_push(struct credit_line *line, struct credit credit)
 {
-    assert(line->count < line->capacity);
-    uint32_t i = line->head + line->count++;
-    line->ring[i >= line->capacity ? i - line->capacity : i] = credit;
+    assert(line->count <= line->mask);
+    line->ring[(line->head + line->count++) & line->mask] = credit;
 }
 
 /* The input has something to look at from the next time on. */
@@ -82,17 +83,15 @@ BY_WORDS void wake(struct fabric *fabric, uint32_t router, uint32_t local, uint3
     set_bit(fabric->busy_routers, router);
 }
 
-/* The input has something to look at in cycle `when`, or is looked at in vain before. */
-BY_WORDS void wake_at(struct fabric *fabric, uint32_t router, uint32_t local, uint64_t when,
-                      uint32_t words)
+/* The input has something to look at in cycle `when`, which is to come, or is looked at in vain
+ * before. */
+BY_WORDS void wake_later(struct fabric *fabric, uint32_t router, uint32_t local, uint64_t when,
+                         uint32_t words)
 {
     uint64_t cycle = fabric->cycle;
-    if (when <= cycle) {
-        wake(fabric, router, local, words);
-        return;
-    }
     uint32_t turn = (uint32_t)(when < cycle + AHEAD ? when : cycle + AHEAD - 1) % AHEAD;
-    add_local(fabric->later, turn * fabric->routers + router, words, local);
+    assert(when > cycle);
+    add_local(fabric->later, router * AHEAD + turn, words, local);
     set_bit(&fabric->due_routers[turn * fabric->router_words], router);
 }
 
@@ -105,7 +104,7 @@ BY_WORDS void wake_due(struct fabric *fabric, uint32_t turn, uint32_t words)
         for (; due[i]; due[i] &= due[i] - 1) {
             uint32_t router = i * WORD_BITS + (uint32_t)__builtin_ctzll(due[i]);
             move_locals(&fabric->eager[router * words],
-                        &fabric->later[(turn * fabric->routers + router) * words], words);
+                        &fabric->later[(router * AHEAD + turn) * words], words);
         }
     }
 }
@@ -121,9 +120,9 @@ BY_WORDS void begin_cycle(struct fabric *fabric, uint64_t cycle, uint32_t words)
     wake_due(fabric, cycle % AHEAD, words);
 }
 
-BY_WORDS void give_credits(struct fabric *fabric, uint32_t index, uint32_t count, uint32_t words)
+BY_WORDS void give_credits(struct fabric *fabric, struct output *output, uint32_t count,
+                           uint32_t words)
 {
-    struct output *output = &fabric->output[index];
     output->credits += count;
     if (output->starved) {
         output->starved = false;
@@ -131,17 +130,29 @@ BY_WORDS void give_credits(struct fabric *fabric, uint32_t index, uint32_t count
     }
 }
 
-BY_WORDS void credits_return(struct fabric *fabric, struct credit_line *line, uint64_t cycle,
-                             uint32_t words)
+BY_WORDS void hop_credits_return(struct fabric *fabric, uint64_t cycle, uint32_t words)
 {
-    while (line->count && line->ring[line->head].cycle <= cycle) {
-        const struct credit *credit = &line->ring[line->head];
-        if (credit->node != NOBODY && fabric->node[credit->node].blocked) {
-            fabric->node[credit->node].owed[credit->output % fabric->channels]++;
+    struct credit_line *line = &fabric->hop_credits;
+    uint32_t head = line->head, count = line->count;
+    for (; count && line->ring[head & line->mask].cycle <= cycle; head++, count--) {
+        give_credits(fabric, line->ring[head & line->mask].output, 1, words);
+    }
+    line->head = head;
+    line->count = count;
+}
+
+/* A node that is blocked holds its credits back. */
+BY_WORDS void node_credits_return(struct fabric *fabric, uint64_t cycle, uint32_t words)
+{
+    struct credit_line *line = &fabric->node_credits;
+    for (; line->count && line->ring[line->head & line->mask].cycle <= cycle; line->head++) {
+        struct output *output = line->ring[line->head & line->mask].output;
+        struct node *node = &fabric->node[output->node];
+        if (node->blocked) {
+            node->owed[output - &fabric->output[node->first_ejection]]++;
         } else {
-            give_credits(fabric, credit->output, 1, words);
+            give_credits(fabric, output, 1, words);
         }
-        line->head = line->head + 1 == line->capacity ? 0 : line->head + 1;
         line->count--;
     }
 }
@@ -151,35 +162,38 @@ static const struct flit *front(const struct input *in)
     return &in->ring[in->head];
 }
 
-/*
- * Another flit is at the front of a buffer, to be looked at from `cycle` on. The way of a packet
- * depends on nothing, so that it is found at once; the time that takes passes all the same.
- */
-BY_WORDS void come_to_front(struct fabric *fabric, uint32_t router, uint32_t local,
-                            struct input *in, uint64_t cycle, uint32_t words)
+/* From when on the flit at the front of a buffer is to be looked at, if there is nothing before
+ * `cycle`. The way of a packet depends on nothing, so that it is found at once; the time that takes
+ * passes all the same. */
+static inline uint64_t come_to_front(const struct fabric *fabric, struct input *in,
+                                     const struct flit *flit, uint64_t cycle)
 {
-    const struct flit *flit = front(in);
     uint64_t when = flit->ready_cycle > cycle ? flit->ready_cycle : cycle;
     if (in->stage == STAGE_IDLE) {
-        in->way = fabric->way[router * fabric->nodes + flit->packet->to];
+        in->way = in->ways[flit->packet->to];
         in->stage = STAGE_ROUTED;
         when += fabric->spec->routing_cycles;
     }
     in->ready_cycle = when;
-    wake_at(fabric, router, local, when, words);
+    return when;
 }
 
-/* Puts a flit into a router's buffer, where there is room: a credit was taken for it. */
-BY_WORDS void buffer_push(struct fabric *fabric, uint32_t router, uint32_t local, struct flit flit,
+/* Puts a flit into the buffer behind an output, where there is room: a credit was taken for it. */
+BY_WORDS void buffer_push(struct fabric *fabric, const struct output *output, struct flit flit,
                           uint32_t words)
 {
-    struct input *in = &fabric->input[router * fabric->ports * fabric->channels + local];
+    struct input *in = output->to;
     uint32_t size = fabric->spec->buffer_flits;
     uint32_t i = in->head + in->count;
     assert(in->count < size);
     in->ring[i >= size ? i - size : i] = flit;
     if (in->count++ == 0) {
-        come_to_front(fabric, router, local, in, 0, words);
+        uint64_t when = come_to_front(fabric, in, &flit, 0);
+        if (when > fabric->cycle) {
+            wake_later(fabric, output->to_router, output->to_local, when, words);
+        } else {
+            wake(fabric, output->to_router, output->to_local, words);
+        }
     }
 }
 
@@ -193,7 +207,8 @@ BY_WORDS void buffer_pop(struct fabric *fabric, uint32_t router, uint32_t local,
     }
     drop_local(fabric->eager, router, words, local);
     if (in->count) {
-        come_to_front(fabric, router, local, in, fabric->cycle + 1, words);
+        uint64_t when = come_to_front(fabric, in, front(in), fabric->cycle + 1);
+        wake_later(fabric, router, local, when, words);
     }
 }
 
@@ -222,7 +237,7 @@ void fabric_block(struct fabric *fabric, uint32_t node, bool blocked)
     n->blocked = blocked;
     for (uint32_t i = 0; !blocked && i < fabric->channels; i++) {
         if (n->owed[i]) {
-            give_credits(fabric, n->first_ejection + i, n->owed[i], fabric->words);
+            give_credits(fabric, &fabric->output[n->first_ejection + i], n->owed[i], fabric->words);
             n->owed[i] = 0;
         }
     }
@@ -258,13 +273,14 @@ BY_WORDS void node_tick(struct fabric *fabric, uint32_t node, uint64_t cycle, ui
         n->stalled++;
         return;
     }
-    fabric->output[first_output + n->channel].credits--;
+    struct output *output = &fabric->output[first_output + n->channel];
+    output->credits--;
     n->waiting -= packet->entered == 0;
     packet->entered++;
     struct flit flit = {.ready_cycle = cycle + fabric->spec->link_cycles,
                         .packet = packet,
                         .tail = packet->entered == packet->flits};
-    buffer_push(fabric, n->entry.index, n->entry.port * fabric->channels + n->channel, flit, words);
+    buffer_push(fabric, output, flit, words);
     if (flit.tail) {
         n->first = packet->next;
         if (!n->first) {
@@ -340,13 +356,12 @@ static inline void ask_for_crossbar(struct fabric *fabric, uint32_t router, uint
 }
 
 /* A flit can go: asks for the crossbar, or sleeps when a credit is missing. */
-BY_WORDS void ask_if_it_may_leave(struct fabric *fabric, uint32_t router, uint32_t first,
-                                  uint32_t local, const struct input *in, uint32_t words)
+BY_WORDS void ask_if_it_may_leave(struct fabric *fabric, uint32_t router, uint32_t local,
+                                  const struct input *in, uint32_t words)
 {
-    struct output *output = &fabric->output[first + in->output];
-    if (output->credits == 0) {
+    if (in->taken->credits == 0) {
         drop_local(fabric->eager, router, words, local);
-        output->starved = true;
+        in->taken->starved = true;
     } else {
         ask_for_crossbar(fabric, router, local, in);
     }
@@ -360,9 +375,9 @@ BY_WORDS void look_at_input(struct fabric *fabric, uint32_t router, uint32_t fir
     assert(in->count && in->stage != STAGE_IDLE);
     if (in->ready_cycle > cycle) {
         drop_local(fabric->eager, router, words, local);
-        wake_at(fabric, router, local, in->ready_cycle, words);
+        wake_later(fabric, router, local, in->ready_cycle, words);
     } else if (in->stage == STAGE_ACTIVE) {
-        ask_if_it_may_leave(fabric, router, first, local, in, words);
+        ask_if_it_may_leave(fabric, router, local, in, words);
     } else {
         request_channels(fabric, router, local, in, words);
     }
@@ -370,13 +385,13 @@ BY_WORDS void look_at_input(struct fabric *fabric, uint32_t router, uint32_t fir
 
 /* The packet at the front of `local` has the virtual channel `output`. */
 BY_WORDS void hold_channel(struct fabric *fabric, uint32_t router, uint32_t first, uint32_t local,
-                           uint32_t output, uint32_t words)
+                           struct input *in, uint32_t output, uint32_t words)
 {
-    struct input *in = &fabric->input[first + local];
     in->output = (uint16_t)output;
+    in->taken = &fabric->output[first + output];
     in->stage = STAGE_ACTIVE;
     drop_local(fabric->untaken, router, words, output);
-    fabric->output[first + output].holder = (uint16_t)local;
+    in->taken->holder = (uint16_t)local;
 }
 
 /* Until the allocation of its virtual channel has taken its time. */
@@ -384,8 +399,10 @@ BY_WORDS void put_down(struct fabric *fabric, uint32_t router, uint32_t local, s
                        uint64_t cycle, uint32_t words)
 {
     in->ready_cycle = cycle + fabric->spec->vc_cycles;
-    drop_local(fabric->eager, router, words, local);
-    wake_at(fabric, router, local, in->ready_cycle, words);
+    if (fabric->spec->vc_cycles > 1) { /* else it is looked at in time as it is */
+        drop_local(fabric->eager, router, words, local);
+        wake_later(fabric, router, local, in->ready_cycle, words);
+    }
 }
 
 BY_WORDS void grant_channels(struct fabric *fabric, uint32_t router, uint32_t first, uint64_t cycle,
@@ -395,60 +412,52 @@ BY_WORDS void grant_channels(struct fabric *fabric, uint32_t router, uint32_t fi
     for (uint32_t i = 0; i < allocator->matches; i++) {
         uint32_t local = allocator->match[i].input;
         struct input *in = &fabric->input[first + local];
-        hold_channel(fabric, router, first, local, allocator->match[i].output, words);
+        hold_channel(fabric, router, first, local, in, allocator->match[i].output, words);
         if (fabric->spec->vc_cycles == 0) {
-            ask_if_it_may_leave(fabric, router, first, local, in, words);
+            ask_if_it_may_leave(fabric, router, local, in, words);
         } else {
             put_down(fabric, router, local, in, cycle, words);
         }
     }
 }
 
-static void deliver(struct fabric *fabric, uint32_t node, uint32_t output, const struct flit *flit,
-                    uint64_t cycle)
+/* Into the node behind an output. */
+static void deliver(struct fabric *fabric, struct output *output, struct flit flit, uint64_t cycle)
 {
-    uint64_t there = cycle + fabric->spec->switch_cycles + fabric->spec->link_cycles;
+    uint64_t there = cycle + fabric->hop_cycles;
     credit_push(&fabric->node_credits,
-                (struct credit){.cycle = there + fabric->spec->link_cycles + 1,
-                                .output = output,
-                                .node = node});
-    if (flit->tail) {
+                (struct credit){.cycle = there + fabric->credit_cycles, .output = output});
+    if (flit.tail) {
         fabric->inside--;
         fabric->stats.packets++;
-        fabric->stats.flits += flit->packet->flits;
-        fabric->stats.routers += flit->packet->routers;
-        fabric->arrived(fabric->ctx, flit->packet, there);
+        fabric->stats.flits += flit.packet->flits;
+        fabric->stats.routers += flit.packet->routers;
+        fabric->arrived(fabric->ctx, flit.packet, there);
     }
 }
 
 /* The flit at the front of input `local` passes the crossbar. */
-BY_WORDS void leave(struct fabric *fabric, uint32_t router, uint32_t first, uint32_t local,
+BY_WORDS void leave(struct fabric *fabric, uint32_t router, uint32_t local, struct input *in,
                     uint64_t cycle, uint32_t words)
 {
-    struct input *in = &fabric->input[first + local];
     struct flit flit = *front(in);
-    struct output *output = &fabric->output[first + in->output];
-    struct way way = in->way;
-    const struct channel *channel = &fabric->channel[router * fabric->ports + way.port];
+    struct output *output = in->taken;
     output->credits--;
     credit_push(&fabric->hop_credits,
-                (struct credit){.cycle = cycle + fabric->spec->link_cycles + 1,
-                                .output = in->credit_to,
-                                .node = NOBODY});
+                (struct credit){.cycle = cycle + fabric->credit_cycles, .output = in->credit_to});
     if (flit.tail) {
         flit.packet->routers++;
         in->stage = STAGE_IDLE;
         add_local(fabric->untaken, router, words, in->output);
-        wake_waiting(fabric, router, way.port, words);
+        wake_waiting(fabric, router, in->way.port, words);
     }
     buffer_pop(fabric, router, local, in, words);
-    if (channel->end.kind == END_NODE) {
-        deliver(fabric, channel->end.index, first + in->output, &flit, cycle);
+    if (!output->to) {
+        deliver(fabric, output, flit, cycle);
         return;
     }
-    flit.ready_cycle = cycle + fabric->spec->switch_cycles + fabric->spec->link_cycles;
-    buffer_push(fabric, channel->end.index,
-                channel->first_local + in->output - way.port * fabric->channels, flit, words);
+    flit.ready_cycle = cycle + fabric->hop_cycles;
+    buffer_push(fabric, output, flit, words);
 }
 
 /* The turn at a crossbar input goes to the virtual channel behind this one. */
@@ -476,7 +485,7 @@ BY_WORDS void allocate_crossbar(struct fabric *fabric, uint32_t router, uint32_t
         struct allocator_pair match = allocator->match[i];
         uint32_t local =
             fabric->slot_each ? match.input : chosen_input(fabric, router, first, match);
-        leave(fabric, router, first, local, cycle, words);
+        leave(fabric, router, local, &fabric->input[first + local], cycle, words);
     }
     for (uint32_t i = 0; i < fabric->asked_count; i++) {
         *fabric->asked[i] = NO_INPUT;
@@ -497,18 +506,17 @@ static inline void take_channel_alone(struct fabric *fabric, uint32_t router, ui
     }
     uint32_t output =
         allocator_give_alone(&fabric->vc_allocator, &fabric->vc_pointers[router], local, free);
-    hold_channel(fabric, router, first, local, output, 1);
+    hold_channel(fabric, router, first, local, in, output, 1);
     put_down(fabric, router, local, in, cycle, 1);
 }
 
 /* Passes the crossbar where nobody else does. */
-static inline void leave_alone(struct fabric *fabric, uint32_t router, uint32_t first,
-                               uint32_t local, struct input *in, uint64_t cycle)
+static inline void leave_alone(struct fabric *fabric, uint32_t router, uint32_t local,
+                               struct input *in, uint64_t cycle)
 {
-    struct output *output = &fabric->output[first + in->output];
-    if (output->credits == 0) {
+    if (in->taken->credits == 0) {
         drop_local(fabric->eager, router, 1, local);
-        output->starved = true;
+        in->taken->starved = true;
         return;
     }
     if (!fabric->slot_each) {
@@ -516,7 +524,7 @@ static inline void leave_alone(struct fabric *fabric, uint32_t router, uint32_t 
     }
     allocator_pass(&fabric->switch_allocator, &fabric->switch_pointers[router],
                    fabric->slot_each ? local : in->slot, in->way.port);
-    leave(fabric, router, first, local, cycle, 1);
+    leave(fabric, router, local, in, cycle, 1);
 }
 
 /*
@@ -524,15 +532,15 @@ static inline void leave_alone(struct fabric *fabric, uint32_t router, uint32_t 
  * decide is known. Sets are of one word, virtual channels are allocated by masks and that takes
  * time.
  */
-static inline void tick_alone(struct fabric *fabric, uint32_t router, uint32_t first,
-                              uint32_t local, uint64_t cycle)
+APART void tick_alone(struct fabric *fabric, uint32_t router, uint32_t local, uint64_t cycle)
 {
+    uint32_t first = router * fabric->vcs;
     struct input *in = &fabric->input[first + local];
     if (in->ready_cycle > cycle) {
         drop_local(fabric->eager, router, 1, local);
-        wake_at(fabric, router, local, in->ready_cycle, 1);
+        wake_later(fabric, router, local, in->ready_cycle, 1);
     } else if (in->stage == STAGE_ACTIVE) {
-        leave_alone(fabric, router, first, local, in, cycle);
+        leave_alone(fabric, router, local, in, cycle);
     } else {
         take_channel_alone(fabric, router, first, local, in, cycle);
     }
@@ -543,12 +551,8 @@ static inline void tick_alone(struct fabric *fabric, uint32_t router, uint32_t f
 
 BY_WORDS void router_tick(struct fabric *fabric, uint32_t router, uint64_t cycle, uint32_t words)
 {
-    uint32_t first = router * fabric->ports * fabric->channels;
+    uint32_t first = router * fabric->vcs;
     const uint64_t *eager = &fabric->eager[router * words];
-    if (words == 1 && fabric->alone_known && *eager && !(*eager & (*eager - 1))) {
-        tick_alone(fabric, router, first, (uint32_t)__builtin_ctzll(*eager), cycle);
-        return;
-    }
     for (uint32_t word = 0; word < words; word++) {
         for (uint64_t bits = eager[word]; bits; bits &= bits - 1) {
             uint32_t local = word * WORD_BITS + (uint32_t)__builtin_ctzll(bits);
@@ -579,13 +583,32 @@ BY_WORDS void each_busy(struct fabric *fabric, const uint64_t *set, uint32_t cou
     }
 }
 
+APART void router_tick_of_one_word(struct fabric *fabric, uint32_t router, uint64_t cycle)
+{
+    router_tick(fabric, router, cycle, 1);
+}
+
+/* In most cycles no two inputs of a router contend. */
+BY_WORDS void router_tick_by_words(struct fabric *fabric, uint32_t router, uint64_t cycle,
+                                   uint32_t words)
+{
+    uint64_t eager = fabric->eager[router * words];
+    if (words > 1) {
+        router_tick(fabric, router, cycle, words);
+    } else if (fabric->alone_known && eager && !(eager & (eager - 1))) {
+        tick_alone(fabric, router, (uint32_t)__builtin_ctzll(eager), cycle);
+    } else {
+        router_tick_of_one_word(fabric, router, cycle);
+    }
+}
+
 BY_WORDS void tick_by_words(struct fabric *fabric, uint64_t cycle, uint32_t words)
 {
     begin_cycle(fabric, cycle, words);
-    credits_return(fabric, &fabric->hop_credits, cycle, words);
-    credits_return(fabric, &fabric->node_credits, cycle, words);
+    hop_credits_return(fabric, cycle, words);
+    node_credits_return(fabric, cycle, words);
     each_busy(fabric, fabric->busy_nodes, fabric->nodes, cycle, words, node_tick);
-    each_busy(fabric, fabric->busy_routers, fabric->routers, cycle, words, router_tick);
+    each_busy(fabric, fabric->busy_routers, fabric->routers, cycle, words, router_tick_by_words);
 }
 
 bool fabric_tick(struct fabric *fabric, uint64_t cycle)

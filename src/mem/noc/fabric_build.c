@@ -85,8 +85,12 @@ uint32_t fabric_places(const struct noc_flits_spec *spec, uint32_t nodes)
 
 static int credit_line_init(struct credit_line *line, uint32_t capacity)
 {
-    *line = (struct credit_line){.capacity = capacity};
-    line->ring = calloc(capacity, sizeof *line->ring);
+    uint32_t room = 1;
+    while (room < capacity) {
+        room *= 2; /* fabric_check(): there are at most INT32_MAX */
+    }
+    *line = (struct credit_line){.mask = room - 1};
+    line->ring = calloc(room, sizeof *line->ring);
     return line->ring ? 0 : error_memory();
 }
 
@@ -112,30 +116,29 @@ static int nodes_by_place(uint32_t **out, const struct fabric *fabric, const uin
 static void join(struct fabric *fabric, uint32_t output, uint32_t first_input)
 {
     for (uint32_t i = 0; i < fabric->channels; i++) {
-        fabric->input[first_input + i].credit_to = output + i;
-        fabric->output[output + i].credits = fabric->spec->buffer_flits;
+        struct input *in = &fabric->input[first_input + i];
+        struct output *out = &fabric->output[output + i];
+        in->credit_to = out;
+        out->credits = fabric->spec->buffer_flits;
+        out->to = in;
+        out->to_router = first_input / fabric->vcs;
+        out->to_local = first_input % fabric->vcs + i;
     }
 }
 
 static void wire_port(struct fabric *fabric, const struct topology_ops *ops,
                       const uint32_t *node_at, uint32_t router, uint32_t port)
 {
-    struct channel *channel = &fabric->channel[router * fabric->ports + port];
+    struct topology_end end = ops->output(fabric->spec, router, port);
     uint32_t output = output_index(fabric, router, port);
-    channel->end = ops->output(fabric->spec, router, port);
-    if (channel->end.kind == END_ROUTER) {
-        channel->first_local = channel->end.port * fabric->channels;
-        join(fabric, output, output_index(fabric, channel->end.index, channel->end.port));
-    } else if (channel->end.kind == END_NODE) {
-        uint32_t node = node_at[channel->end.index];
-        channel->end.index = node;
-        if (node == NOBODY) {
-            channel->end.kind = END_NONE;
-            return;
-        }
+    if (end.kind == END_ROUTER) {
+        join(fabric, output, output_index(fabric, end.index, end.port));
+    } else if (end.kind == END_NODE && node_at[end.index] != NOBODY) {
+        uint32_t node = node_at[end.index];
         fabric->node[node].first_ejection = output;
         for (uint32_t i = 0; i < fabric->channels; i++) {
             fabric->output[output + i].credits = fabric->spec->buffer_flits;
+            fabric->output[output + i].node = node;
         }
     }
 }
@@ -144,9 +147,13 @@ static void number(struct fabric *fabric)
 {
     uint32_t inputs = fabric->routers * fabric->ports * fabric->channels;
     uint32_t speedup = fabric->spec->input_speedup;
+    for (uint32_t i = 0; i < inputs + fabric->nodes * fabric->channels; i++) {
+        fabric->output[i].node = NOBODY;
+    }
     for (uint32_t i = 0; i < inputs; i++) {
         uint32_t channel = i % fabric->channels, port = i / fabric->channels % fabric->ports;
-        fabric->output[i].router = i / (fabric->ports * fabric->channels);
+        fabric->output[i].router = i / fabric->vcs;
+        fabric->input[i].ways = &fabric->way[(size_t)(i / fabric->vcs) * fabric->nodes];
         fabric->input[i].ring = &fabric->flit[(size_t)i * fabric->spec->buffer_flits];
         fabric->input[i].channel = (uint16_t)channel;
         fabric->input[i].slot = (uint16_t)(port * speedup + channel % speedup);
@@ -156,8 +163,7 @@ static void number(struct fabric *fabric)
 /* Towards a node all virtual channels may be taken, else those of the class. */
 static struct way way_of(const struct fabric *fabric, uint32_t router, struct topology_way way)
 {
-    const struct channel *channel = &fabric->channel[router * fabric->ports + way.port];
-    bool to_node = channel->end.kind == END_NODE;
+    bool to_node = fabric->output[output_index(fabric, router, way.port)].node != NOBODY;
     uint32_t count = to_node ? fabric->channels : fabric->channels / fabric->classes;
     uint32_t first = way.port * fabric->channels + (to_node ? 0 : way.class * count);
     return (struct way){.port = way.port, .first = (uint16_t)first, .count = (uint16_t)count};
@@ -186,7 +192,7 @@ static void wire(struct fabric *fabric, const struct topology_ops *ops, const ui
 
 static void point_allocators(struct fabric *fabric)
 {
-    uint32_t vcs = fabric->ports * fabric->channels, inputs = crossbar_inputs(fabric);
+    uint32_t vcs = fabric->vcs, inputs = crossbar_inputs(fabric);
     uint16_t *room = fabric->pointer_room;
     for (uint32_t i = 0; i < fabric->routers; i++) {
         fabric->vc_pointers[i] = (struct allocator_pointers){.grant = room, .accept = room + vcs};
@@ -200,7 +206,7 @@ static void point_allocators(struct fabric *fabric)
 static bool arrays_create(struct fabric *fabric)
 {
     uint32_t ports = fabric->routers * fabric->ports;
-    uint32_t vcs = fabric->ports * fabric->channels, inputs = crossbar_inputs(fabric);
+    uint32_t vcs = fabric->vcs, inputs = crossbar_inputs(fabric);
     size_t pointers = 2 * (size_t)vcs + fabric->ports + inputs;
     fabric->words = (vcs + WORD_BITS - 1) / WORD_BITS;
     fabric->node = calloc(fabric->nodes, sizeof *fabric->node);
@@ -210,7 +216,6 @@ static bool arrays_create(struct fabric *fabric)
         calloc((size_t)ports * fabric->channels * fabric->spec->buffer_flits, sizeof *fabric->flit);
     fabric->output =
         calloc((size_t)(ports + fabric->nodes) * fabric->channels, sizeof *fabric->output);
-    fabric->channel = calloc(ports, sizeof *fabric->channel);
     fabric->way = calloc((size_t)fabric->routers * fabric->nodes, sizeof *fabric->way);
     fabric->eager = calloc((size_t)fabric->routers * fabric->words, sizeof(uint64_t));
     fabric->later = calloc((size_t)AHEAD * fabric->routers * fabric->words, sizeof(uint64_t));
@@ -227,8 +232,8 @@ static bool arrays_create(struct fabric *fabric)
     fabric->chosen = malloc((size_t)inputs * fabric->ports * sizeof(uint16_t));
     fabric->asked = calloc((size_t)inputs * fabric->ports, sizeof *fabric->asked);
     return fabric->node && fabric->owed_room && fabric->input && fabric->flit && fabric->output &&
-           fabric->channel && fabric->way && fabric->eager && fabric->later && fabric->waiting &&
-           fabric->untaken && fabric->due_routers && fabric->busy_routers && fabric->busy_nodes &&
+           fabric->way && fabric->eager && fabric->later && fabric->waiting && fabric->untaken &&
+           fabric->due_routers && fabric->busy_routers && fabric->busy_nodes &&
            fabric->vc_pointers && fabric->switch_pointers && fabric->pointer_room && fabric->turn &&
            fabric->chosen && fabric->asked;
 }
@@ -236,7 +241,7 @@ static bool arrays_create(struct fabric *fabric)
 static int parts_create(struct fabric *fabric)
 {
     const struct noc_flits_spec *spec = fabric->spec;
-    uint32_t vcs = fabric->ports * fabric->channels;
+    uint32_t vcs = fabric->vcs;
     uint32_t buffers = (fabric->routers * fabric->ports + fabric->nodes) * fabric->channels;
     int rc = arrays_create(fabric) ? 0 : error_memory();
     bool rising = spec->vc_cycles > 0 && (spec->input_speedup == 1 || fabric->slot_each);
@@ -277,7 +282,10 @@ int fabric_create(struct fabric **out, const struct noc_flits_spec *spec, const 
                               .routers = shape.routers,
                               .ports = shape.ports,
                               .channels = spec->virtual_channels,
+                              .vcs = shape.ports * spec->virtual_channels,
                               .classes = shape.classes,
+                              .hop_cycles = spec->switch_cycles + spec->link_cycles,
+                              .credit_cycles = spec->link_cycles + 1,
                               .slot_each = spec->input_speedup == spec->virtual_channels,
                               .arrived = arrived,
                               .ctx = ctx};
@@ -308,7 +316,6 @@ void fabric_destroy(struct fabric *fabric)
                             fabric->input,
                             fabric->flit,
                             fabric->output,
-                            fabric->channel,
                             fabric->way,
                             fabric->eager,
                             fabric->later,

@@ -19,9 +19,9 @@ enum {
 };
 
 struct flit {
-    uint64_t ready_cycle; /* stands in the buffer from then on */
     struct fabric_packet *packet;
-    bool tail;
+    uint64_t ready_cycle : 63; /* stands in the buffer from then on */
+    uint64_t tail : 1;
 };
 
 /* What the packet at the front of a buffer has got so far; IDLE: there is none. */
@@ -32,16 +32,19 @@ struct way {
     uint16_t port, first, count;
 };
 
+/* What is asked of one in a cycle is in one line of a cache. */
 struct input {
     struct flit *ring;
+    const struct way *ways;   /* of its router, by node */
+    struct output *credit_to; /* the output that sends here */
+    struct output *taken;     /* the output it has, once ACTIVE */
+    uint64_t ready_cycle;     /* the next step may be taken */
     uint32_t head, count;
-    enum stage stage;
-    uint16_t slot;    /* crossbar input that serves it */
-    uint16_t channel; /* its number at its port */
+    uint16_t output; /* which of the router's it is */
+    uint16_t slot;   /* crossbar input that serves it */
     struct way way;
-    uint16_t output;      /* of this router, once ACTIVE */
-    uint64_t ready_cycle; /* the next step may be taken */
-    uint32_t credit_to;   /* the output that sends here */
+    uint16_t channel; /* its number at its port */
+    uint8_t stage;    /* enum stage */
 };
 
 struct output {
@@ -49,18 +52,14 @@ struct output {
     uint32_t router;
     uint16_t holder; /* the router's input whose packet has it, or had it last */
     bool starved;    /* the holder sleeps until a credit comes */
-};
-
-/* Where an output port leads to. */
-struct channel {
-    struct topology_end end;
-    uint32_t first_local; /* input of the next router */
+    uint32_t node;   /* it leads there, or NOBODY: */
+    uint32_t to_router, to_local;
+    struct input *to;
 };
 
 struct credit {
     uint64_t cycle;
-    uint32_t output;
-    uint32_t node; /* NOBODY, or the node that took the flit */
+    struct output *output;
 };
 
 enum { NOBODY = UINT32_MAX, NO_INPUT = UINT16_MAX };
@@ -68,7 +67,7 @@ enum { NOBODY = UINT32_MAX, NO_INPUT = UINT16_MAX };
 /* Credits on their way, all with the same delay, so that they come back in order. */
 struct credit_line {
     struct credit *ring;
-    uint32_t head, count, capacity;
+    uint32_t head, count, mask; /* room for mask + 1, a power of 2 */
 };
 
 struct node {
@@ -85,18 +84,18 @@ struct node {
 struct fabric {
     const struct noc_flits_spec *spec;
     uint32_t nodes, routers, ports, channels; /* channels: virtual ones of a port */
-    uint32_t classes, words;
+    uint32_t classes, words, vcs;             /* vcs: virtual channels of a router's outputs */
+    uint32_t hop_cycles, credit_cycles; /* of a flit into the next buffer, of its credit back */
     fabric_arrived *arrived;
     void *ctx;
     struct node *node;
     struct input *input;
     struct flit *flit; /* buffer_flits for each input */
     struct output *output;
-    struct channel *channel; /* by router and port */
-    struct way *way;         /* by router and node */
-    uint64_t cycle;          /* the last that ran or is running */
+    struct way *way; /* by router and node */
+    uint64_t cycle;  /* the last that ran or is running */
     /* An input with a flit is in one of: `eager`, by router, `words` words of bits, it may get on;
-     * `later`, by cycle mod AHEAD and router, it may from that cycle on; `waiting`, by router and
+     * `later`, by router and cycle mod AHEAD, it may from that cycle on; `waiting`, by router and
      * output port, for a virtual channel there; or its output is starved. */
     uint64_t *eager, *later, *waiting;
     uint64_t *untaken;     /* by router, `words` words: outputs that no packet has */
