@@ -2,13 +2,13 @@
  * Bulk copies (cp.async.bulk, tensors too) and a block's shared memory. What one writes may be
  * accessed when somebody has seen the phase end of the barrier that counts its bytes; what threads
  * have written may be copied out when a fence.proxy.async came between (PTX ISA 9.0, 9.7.9.25.2 and
- * 9.7.13.4). Without timing the bytes are there at once, so that nothing else would tell.
+ * 9.7.13.4), and the same is so of what wgmma reads (9.7.15.4). Without timing the bytes are there
+ * at once, so that nothing else would tell.
  *
  * For each granule of shared memory there are the last bulk copy into it and the last store, each
  * with a time that every event counts on. Left out: who has waited, or fenced, and whether the
  * others know of it: anybody counts for all; a test_wait counts as a wait for every barrier; phases
- * of one parity are one; copies into other blocks; wgmma, which reads shared memory in the same
- * way.
+ * of one parity are one; copies into other blocks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -64,16 +64,32 @@ bool bulk_begin(struct watched_cta *cta)
     return b->begun && b->phases && b->pcs && b->stored && b->store_pcs && b->ready;
 }
 
-static void report_copy_out(struct watched_cta *cta, const struct exec_warp *warp, uint32_t lane,
-                            uint64_t offset, uint32_t granule)
+/* `what` reads by the asynchronous proxy what threads have stored. */
+static void report_no_fence(struct watched_cta *cta, const struct exec_warp *warp, uint32_t lane,
+                            uint64_t offset, uint32_t granule, const char *what)
 {
     struct check *check = cta->launch->check;
     struct finding *f = finding_in_shared(check, FAULT_PROXY_FENCE, warp, warp->pc, lane, offset);
     if (!f)
         return;
-    finding_text(check, &f->what, "bulk copy from shared memory");
+    finding_text(check, &f->what, "%s", what);
     finding_text(check, &f->detail, "it is written at line %d, with no fence.proxy.async between",
                  insn_line(warp->state->program, cta->bulk->store_pcs[granule]));
+}
+
+/* `what` is done to shared memory before a bulk copy to it is over. */
+static void report_not_over(struct watched_cta *cta, const struct exec_warp *warp, uint32_t pc,
+                            uint32_t lane, uint64_t offset, uint32_t granule, const char *what)
+{
+    struct check *check = cta->launch->check;
+    struct finding *f = finding_in_shared(check, FAULT_COPY_NOT_OVER, warp, pc, lane, offset);
+    if (!f)
+        return;
+    finding_text(check, &f->what, "%s shared memory", what);
+    finding_text(check, &f->detail,
+                 "a bulk copy to it begins at line %d, and nobody has waited at its barrier for "
+                 "the end of its phase",
+                 insn_line(warp->state->program, cta->bulk->pcs[granule]));
 }
 
 void bulk_barrier(struct watched_cta *cta, const struct exec_warp *warp, uint32_t lane,
@@ -105,10 +121,12 @@ void bulk_moves(struct watched_cta *cta, const struct exec_warp *warp, uint32_t 
         bulk_barrier(cta, warp, lane, barrier->place, BARRIER_USE);
     for (uint32_t i = shared_granules(cta, offset, bytes, &end); i < end; i++) {
         if (!barrier && b->stored[i] > b->fenced) {
-            report_copy_out(cta, warp, lane, offset, i);
+            report_no_fence(cta, warp, lane, offset, i, "bulk copy from shared memory");
             return;
         }
         if (barrier) {
+            if (cta->products)
+                products_written(cta, warp, warp->pc, lane, offset, i);
             b->begun[i] = b->now;
             b->phases[i] = key_of(barrier);
             b->pcs[i] = warp->pc;
@@ -152,25 +170,44 @@ static bool is_over(const struct bulk *b, uint32_t granule)
     return over;
 }
 
+void bulk_copied(struct watched_cta *cta, const struct exec_warp *warp, uint32_t pc, uint32_t lane,
+                 uint64_t offset, uint32_t granule)
+{
+    if (cta->products)
+        products_written(cta, warp, pc, lane, offset, granule);
+    cta->bulk->stored[granule] = 0;
+}
+
+bool bulk_multiplies(struct watched_cta *cta, const struct exec_warp *warp, uint32_t lane,
+                     uint64_t offset, uint64_t bytes)
+{
+    const struct bulk *b = cta->bulk;
+    uint32_t end;
+    for (uint32_t i = shared_granules(cta, offset, bytes, &end); i < end; i++) {
+        bool over = is_over(b, i);
+        if (over && b->stored[i] <= b->fenced)
+            continue;
+        if (over)
+            report_no_fence(cta, warp, lane, offset, i, "product of shared memory");
+        else
+            report_not_over(cta, warp, warp->pc, lane, offset, i, "product of");
+        return false;
+    }
+    return true;
+}
+
 bool bulk_access(struct watched_cta *cta, const struct exec_warp *warp,
                  const struct exec_access *access, uint32_t lane, uint32_t granule, bool stores)
 {
     struct bulk *b = cta->bulk;
-    struct check *check = cta->launch->check;
     if (!is_over(b, granule)) {
-        struct finding *f = finding_in_shared(check, FAULT_COPY_NOT_OVER, warp, access->pc, lane,
-                                              access->address[lane]);
-        if (!f)
-            return false;
-        finding_text(check, &f->what, "%s shared memory", stores ? "store to" : "load from");
-        finding_text(
-            check, &f->detail,
-            "a bulk copy to it begins at line %d, and nobody has waited at its barrier for "
-            "the end of its phase",
-            insn_line(warp->state->program, b->pcs[granule]));
+        report_not_over(cta, warp, access->pc, lane, access->address[lane], granule,
+                        stores ? "store to" : "load from");
         return false;
     }
     if (stores) {
+        if (cta->products)
+            products_written(cta, warp, access->pc, lane, access->address[lane], granule);
         b->stored[granule] = ++b->now;
         b->store_pcs[granule] = access->pc;
     }

@@ -102,22 +102,23 @@ static void copy_writes(struct watched_cta *cta, const struct exec_warp *warp,
             c->last[i] =
                 group == GROUP_MAX ? 0 : (group + 1) << GROUP_SHIFT | index << LANE_BITS | lane;
             c->pcs[i] = access->pc;
+            bulk_copied(cta, warp, access->pc, lane, offset, i);
         }
     }
 }
 
-static void report(struct watched_cta *cta, const struct exec_warp *warp,
-                   const struct exec_access *access, uint32_t lane, uint32_t granule, bool stores)
+/* What is done `at` to shared memory before a copy to a granule of it is over. */
+static void report(struct watched_cta *cta, const struct exec_warp *warp, uint32_t pc,
+                   uint32_t lane, uint64_t at, uint32_t granule, const char *what)
 {
     struct check *check = cta->launch->check;
-    struct finding *f = finding_in_shared(check, FAULT_COPY_NOT_OVER, warp, access->pc, lane,
-                                          access->address[lane]);
+    struct finding *f = finding_in_shared(check, FAULT_COPY_NOT_OVER, warp, pc, lane, at);
     if (!f)
         return;
     uint32_t record = cta->copies->last[granule], tid[3];
     uint32_t other = record >> LANE_BITS & (CHECK_WARPS - 1);
     fault_thread(tid, cta->warps[other], record & (WARP_LANES - 1));
-    finding_text(check, &f->what, "%s shared memory", stores ? "store to" : "load from");
+    finding_text(check, &f->what, "%s shared memory", what);
     finding_text(
         check, &f->detail,
         "thread (%u,%u,%u) of warp %u copies to it at line %d, and has not waited for that", tid[0],
@@ -128,6 +129,18 @@ static bool is_over(const struct copies *c, uint32_t record)
 {
     uint32_t warp = record >> LANE_BITS & (CHECK_WARPS - 1), lane = record & (WARP_LANES - 1);
     return record == 0 || (record >> GROUP_SHIFT) - 1 < c->over[warp][lane];
+}
+
+bool copies_multiply(struct watched_cta *cta, const struct exec_warp *warp, uint32_t lane,
+                     uint64_t offset, uint64_t bytes)
+{
+    uint32_t end;
+    for (uint32_t i = shared_granules(cta, offset, bytes, &end); i < end; i++)
+        if (!is_over(cta->copies, cta->copies->last[i])) {
+            report(cta, warp, warp->pc, lane, offset, i, "product of");
+            return false;
+        }
+    return true;
 }
 
 static void others_access(struct watched_cta *cta, const struct exec_warp *warp,
@@ -142,7 +155,8 @@ static void others_access(struct watched_cta *cta, const struct exec_warp *warp,
             continue;
         for (uint32_t i = shared_granules(cta, access->address[lane], bytes, &end); i < end; i++)
             if (!is_over(cta->copies, cta->copies->last[i])) {
-                report(cta, warp, access, lane, i, stores);
+                report(cta, warp, access->pc, lane, access->address[lane], i,
+                       stores ? "store to" : "load from");
                 return;
             } else if (!bulk_access(cta, warp, access, lane, i, stores)) {
                 return;

@@ -94,7 +94,7 @@ static void see_program(struct check_launch *launch)
                             has_members(insn->op) || copies_concern(program, pc);
         launch->copies |= program->infos[pc].is_mbarrier || insn->op == OP_CP_ASYNC ||
                           insn->op == OP_CP_ASYNC_HINT || insn->op == OP_CP_ASYNC_SIZE_HINT ||
-                          program->infos[pc].is_bulk;
+                          program->infos[pc].is_bulk || program->infos[pc].product_columns > 0;
         launch->shared_checked &= !isa_row(insn->op)->at_issue;
     }
     launch->shared_checked &= !launch->copies;
@@ -207,7 +207,7 @@ void cta_destroy(struct watched_cta *cta)
     free(cta->seen_blocks);
     copies_destroy(cta->copies);
     bulk_destroy(cta->bulk);
-    free(cta->products);
+    products_destroy(cta->products);
     order_forget(&cta->places);
     u64_map_free(&cta->places);
     for (uint32_t i = 0; i < CHECK_WARPS; i++)

@@ -286,6 +286,14 @@ static void moves(struct exec_warp *warp, uint32_t lane, uint64_t offset, uint64
         bulk_moves(cta, warp, lane, offset, bytes, barrier);
 }
 
+static void multiplies(struct exec_warp *warp, uint32_t lane, uint64_t offset, uint64_t bytes)
+{
+    struct watched_cta *cta = watched(warp);
+    if (cta->launch->copies && copies_multiply(cta, warp, lane, offset, bytes) &&
+        bulk_multiplies(cta, warp, lane, offset, bytes) && cta->launch->products)
+        products_read(cta, warp, offset, bytes);
+}
+
 static void acts(struct exec_warp *warp, uint32_t lane, uint64_t offset, enum exec_barrier_use use)
 {
     struct watched_cta *cta = watched(warp);
@@ -416,6 +424,7 @@ int check_create(struct check **out, uint64_t base, uint64_t range_bytes, bool l
                                              .faults = faults,
                                              .touches = touches,
                                              .moves = moves,
+                                             .multiplies = multiplies,
                                              .acts = acts,
                                              .arrives = arrives,
                                              .released = released};

@@ -227,6 +227,10 @@ void copies_group(struct watched_cta *cta, uint32_t warp, const struct exec_uop_
 void copies_access(struct watched_cta *cta, const struct exec_warp *warp,
                    const struct exec_access *access);
 
+/* A product reads there; false: a fault has been found. */
+bool copies_multiply(struct watched_cta *cta, const struct exec_warp *warp, uint32_t lane,
+                     uint64_t offset, uint64_t bytes);
+
 /* bulk.c: bulk copies. bulk_access: false, where one that is not over has been reported. */
 bool bulk_begin(struct watched_cta *cta);
 void bulk_destroy(struct bulk *b);
@@ -238,13 +242,25 @@ void bulk_barrier(struct watched_cta *cta, const struct exec_warp *warp, uint32_
                   uint64_t offset, enum exec_barrier_use use);
 void bulk_waited_for_all(struct watched_cta *cta);
 void bulk_fenced(struct watched_cta *cta);
+/* A cp.async at `pc` writes a granule, by a proxy of which no fence is wanted. */
+void bulk_copied(struct watched_cta *cta, const struct exec_warp *warp, uint32_t pc, uint32_t lane,
+                 uint64_t offset, uint32_t granule);
+/* A product reads there; false: a fault has been found. */
+bool bulk_multiplies(struct watched_cta *cta, const struct exec_warp *warp, uint32_t lane,
+                     uint64_t offset, uint64_t bytes);
 bool bulk_access(struct watched_cta *cta, const struct exec_warp *warp,
                  const struct exec_access *access, uint32_t lane, uint32_t granule, bool stores);
 
 /* products.c: wgmma. False: no memory. */
 bool products_watch(struct check_launch *launch);
 bool products_begin(struct watched_cta *cta);
+void products_destroy(struct products *products);
 void products_issue(struct watched_cta *cta, const struct exec_warp *warp, uint32_t mask);
+/* A product reads bytes of shared memory; an instruction at `pc` writes a granule of it. */
+void products_read(struct watched_cta *cta, const struct exec_warp *warp, uint64_t offset,
+                   uint64_t bytes);
+void products_written(struct watched_cta *cta, const struct exec_warp *warp, uint32_t pc,
+                      uint32_t lane, uint64_t offset, uint32_t granule);
 
 /* What an access is, in words: "load of 4 bytes from". */
 const char *access_words(const struct exec_access *access);

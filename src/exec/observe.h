@@ -60,6 +60,9 @@ struct exec_observer {
      * them and has the barrier count them. NULL: not wanted. */
     void (*moves)(struct exec_warp *warp, uint32_t lane, uint64_t offset, uint64_t bytes,
                   const struct exec_phase *barrier);
+    /* A product of wgmma reads bytes of its block's shared memory by a lane's descriptors. NULL:
+     * not wanted. */
+    void (*multiplies)(struct exec_warp *warp, uint32_t lane, uint64_t offset, uint64_t bytes);
     /* A lane's mbarrier instruction acts on a barrier there in its block's shared memory. NULL: not
      * wanted. */
     void (*acts)(struct exec_warp *warp, uint32_t lane, uint64_t offset, enum exec_barrier_use use);

@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "exec/fault.h"
+#include "exec/observe.h"
 #include "exec/ops/decoders.h"
 #include "exec/ops/matrix/matrix.h"
 #include "exec/ops/matrix/product.h"
@@ -81,12 +82,17 @@ static bool gather(struct exec_warp *warp, uint8_t *out, uint32_t pitch, uint64_
 {
     uint32_t pieces = transposed ? lines / 8 : bytes / PIECE_BYTES;
     uint32_t count = transposed ? bytes / 2 : lines;
+    const struct exec_observer *observer = warp->cta->launch->observer;
+    bool seen = observer && observer->multiplies;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t piece = 0; piece < pieces; piece++) {
             uint32_t row = transposed ? i : i + first, at = transposed ? piece + first / 8 : piece;
             const uint8_t *from = find_piece(warp, descriptor, row / 8, row % 8, at, transposed);
             if (!from)
                 return false;
+            if (seen)
+                observer->multiplies(warp, lowest_lane(warp->active),
+                                     (uint64_t)(from - warp->cta->shared), PIECE_BYTES);
             if (!transposed)
                 memcpy(out + (size_t)i * pitch + (size_t)piece * PIECE_BYTES, from, PIECE_BYTES);
             for (uint32_t k = 0; transposed && k < 8; k++)
