@@ -333,7 +333,7 @@ def depthwise(x, w, out, n, C: tl.constexpr, BT: tl.constexpr, W: tl.constexpr):
 
 P = "i32 i32 i32"
 CASES = [
-    (reduce_kinds, "*i32 *i32", {"R": 32, "C": 64}, (1, 1), 4, 3, "random:s32:2048:201 out:@:1024"),
+    (reduce_kinds, "*i32 *i32", {"R": 32, "C": 64}, (1, 1), 4, 3, "random:s32:2048:201 out:@:1152"),
     (segmented, "*fp32 *i32 *fp32", {"BLOCK": 512, "BACK": False}, (2, 1), 4, 3, "random:f32:1024:202 random:s32:1024:203 out:@:4096"),
     (segmented, "*fp32 *i32 *fp32", {"BLOCK": 1024, "BACK": True}, (1, 1), 2, 3, "random:f32:1024:202 random:s32:1024:203 out:@:4096"),
     (orders_rows, "*fp16 *fp16", {"R": 16, "C": 64}, (1, 1), 4, 3, "random:f16:1024:204 out:@:2048"),
