@@ -100,7 +100,7 @@ uop_run run_memory, run_fence;                                         /* memory
 void memory_access_begin(const struct exec_warp *warp, const struct uop_memory *memory,
                          uint32_t mask, struct exec_access *access);
 uop_run run_frame_param;                                                /* access.c */
-uop_run run_cvta, run_isspacep;                                         /* address.c */
+uop_run run_isspacep;                                                   /* address.c */
 uop_run run_branch, run_switch, run_exit, run_trap, run_nop, run_sleep; /* control.c */
 uop_run run_call, run_return;                                           /* call.c */
 uop_run run_barrier;                                                    /* barrier.c */

@@ -23,7 +23,13 @@ static uint32_t place_threads(struct exec_state *state, const uint32_t block[3],
 {
     uint64_t threads = (uint64_t)block[0] * block[1] * block[2], left;
     uint32_t x = first % block[0], y = first / block[0] % block[1], z = first / block[0] / block[1];
-    for (uint32_t i = 0; i < WARP_LANES; i++) {
+    bool in_a_row = block[0] - x >= WARP_LANES;
+    for (uint32_t i = 0; i < (in_a_row ? WARP_LANES : 0); i++) {
+        state->tid[0][i] = x + i;
+        state->tid[1][i] = y;
+        state->tid[2][i] = z;
+    }
+    for (uint32_t i = in_a_row ? WARP_LANES : 0; i < WARP_LANES; i++) {
         state->tid[0][i] = x;
         state->tid[1][i] = y;
         state->tid[2][i] = z;

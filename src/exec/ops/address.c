@@ -21,24 +21,6 @@ static uint64_t window_of(enum isa_space space)
     }
 }
 
-/* uop->number is what to add, modulo 2^64. */
-enum exec_event run_cvta(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
-                         struct exec_access *access)
-{
-    (void)access;
-    const struct exec_state *state = warp->state;
-    const lane_dword *from = lanes_at(state, uop->source[0]);
-    lane_dword *to = lanes_at(state, uop->dst);
-    uint64_t number = uop->number;
-    if (mask == UINT32_MAX)
-        for (int i = 0; i < WARP_LANES; i++)
-            to[i] = from[i] + number;
-    else
-        for (uint32_t rest = mask; rest; rest &= rest - 1)
-            to[lowest_lane(rest)] = from[lowest_lane(rest)] + number;
-    return advance(warp);
-}
-
 enum exec_event run_isspacep(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
                              struct exec_access *access)
 {
@@ -87,10 +69,15 @@ int decode_cvta(struct decoder *d)
     uint64_t window = window_of(d->insn->space[0]);
     if (isa_type_info(d->insn->types[0])->bytes != 8)
         return decode_narrow_cvta(d, window);
-    d->uop->run = run_cvta;
-    d->uop->number = d->insn->op == OP_CVTA_TO ? 0 - window : window;
+    /* An addition modulo 2^64. */
+    uint64_t number = d->insn->op == OP_CVTA_TO ? 0 - window : window;
+    d->uop->run = run_lanes;
+    d->uop->lanes = lanes_find(d->lanes, OP_ADD, TYPE_s64, TYPE_s64, NULL);
+    d->uop->dst_bytes = 8;
     int rc = decode_dest(d, &d->uop->dst, &d->insn->operands[0], 8);
-    return rc == SONDE_OK ? decode_source(d, 0, &d->insn->operands[1], 8) : rc;
+    if (rc == SONDE_OK)
+        rc = decode_source(d, 0, &d->insn->operands[1], 8);
+    return rc == SONDE_OK ? decode_constant(d, &d->uop->source[1], number, 8) : rc;
 }
 
 /* No address is recognised as constant memory: it is global memory with another name. */
