@@ -43,7 +43,7 @@ static const char style[] =
     "details summary{cursor:pointer}summary:focus-visible{outline:2px solid var(--accent)}"
     "details p{max-width:70ch}small{color:var(--soft)}.bad{color:var(--bad);font-weight:600}\n"
     ".halo{paint-order:stroke;stroke:var(--back);stroke-width:4px}.roof{stroke:var(--accent);"
-    "stroke-width:1.5}svg.bar{min-width:60px}svg.bar "
+    "stroke-width:1.5}svg.bar{min-width:60px;margin-top:.4em}svg.bar "
     "rect{fill:var(--accent)}h3{margin:20px 0 4px;font-size:16px}code{font-size:13px;white-space:"
     "pre}"
     "tr.hot td{background:var(--memory)}.listing td{padding-top:1px;padding-bottom:1px}\n"

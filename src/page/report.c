@@ -180,52 +180,6 @@ void html_dissection(struct strbuf *out, const json_t *document)
     put_section(out, "What the driver says", json_object_get(document, "device"), NULL);
 }
 
-/* A table whose rows are objects, with these members as columns. */
-static void put_rows(struct strbuf *out, const json_t *rows, const char *const *columns)
-{
-    strbuf_append(out, "<div class=\"scroll\"><table><thead><tr>");
-    for (const char *const *column = columns; *column; column++) {
-        strbuf_printf(out, "<th scope=\"col\">%s</th>", *column);
-    }
-    strbuf_append(out, "</tr></thead>\n");
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        const json_t *row = json_array_get(rows, i);
-        strbuf_append(out, "<tr>");
-        for (const char *const *column = columns; *column; column++) {
-            const json_t *value = json_object_get(row, *column);
-            bool is_bad =
-                json_is_string(value) && (strcmp(json_string_value(value), "FAIL") == 0 ||
-                                          strcmp(json_string_value(value), "failed") == 0 ||
-                                          strcmp(json_string_value(value), "crashed") == 0);
-            strbuf_printf(out, "<td class=\"%s%s\">", json_is_number(value) ? "number" : "",
-                          is_bad ? "bad" : "");
-            if (value) {
-                html_value(out, value, NULL);
-            }
-            strbuf_append(out, "</td>");
-        }
-        strbuf_append(out, "</tr>\n");
-    }
-    strbuf_append(out, "</table></div>\n");
-}
-
-void html_study(struct strbuf *out, const json_t *document)
-{
-    static const char *const columns[] = {"id",   "what",    "published", "measured",
-                                          "unit", "verdict", "basis",     NULL};
-    strbuf_append(out, "<section><h2>Rows</h2>\n");
-    put_rows(out, document, columns);
-    strbuf_append(out, "</section>\n");
-}
-
-void html_sweep(struct strbuf *out, const json_t *document)
-{
-    static const char *const columns[] = {"point", "settings", "status", "values", "reason", NULL};
-    strbuf_append(out, "<section><h2>Points</h2>\n");
-    put_rows(out, json_object_get(document, "rows"), columns);
-    strbuf_append(out, "</section>\n");
-}
-
 static const struct report {
     const char *schema, *title;
     void (*write)(struct strbuf *out, const json_t *document);

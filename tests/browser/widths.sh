@@ -32,6 +32,14 @@ cat >study.json <<'JSON'
   "ok": false, "verdict": "FAIL", "basis": "prediction"}]
 JSON
 "$sonde" report study.json -o study.html
+expected() { # PAGE TEXT
+    grep -qF "$2" "$1" || { echo "$1 has no $2"; exit 1; }
+}
+expected study.html '<p>1 ok, 1 FAIL</p>'
+expected study.html '<td class="number">128 B</td>'
+expected study.html '<td class="bad">FAIL</td>'
+expected sweep.html '<th scope="col" class="number">caches.<wbr>l2.<wbr>hit_rate</th>'
+expected sweep.html '<p>2 ok</p>'
 cat >frame.html <<'HTML'
 <!doctype html><title>waiting</title><body><iframe id="page" style="border:0;height:900px"></iframe><pre id="told"></pre>
 <script>
