@@ -60,7 +60,7 @@ KNOWN = [
      "a fourth operand without .cas or a second operation: what it does is not said"),
     ("st.async without its barrier", r"got 2 operands for '(st|red).async'", "nothing would wait for it"),
     ("vectors longer than what is read", r"(suld|sust).*got a vector of", "what the rest gets is not said"),
-    ("a vector as one operand", r"(max|min|mul|add|sub|fma|set)\S*x2 .*(\{|%v\d).*expected a register", "which element is meant is not said"),
+    ("a vector as one operand", r"(max|min|mul|add|sub|fma|set)\S*(x2|bf16) .*(\{|%v\d).*expected a register", "which element is meant is not said"),
     ("tests that are not named", r"got '\.f\d+' in 'testp\.f\d+'", "which test is meant is not said"),
     ("ptxas dies", r"\tdied\t", "a store to a kernel's parameters"),
     ("predicates in vectors of bits", r"%pred_.*got an operand of type .pred", "a predicate has no bits"),
