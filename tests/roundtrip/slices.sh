@@ -148,3 +148,38 @@ walker: {levels: 0, latency: 188 cycles}
 vm: {page: 4 KiB, memory: 8 GiB}
 YAML
 expect slices.json memory.latency 398 3
+
+# The second row that has a line of the set is the fourth there is: rows at quarters of the distance are asked as well.
+slices 2 'channels: 40, closed_page: true, fixed_latency: 300 cycles, bank_hash: true' l2,sets <<YAML
+  slices: 160
+  slice_index: {kind: hash, unit: 128 B, seed: 20258}
+  size: 16 KiB
+  line: 128 B
+  sector: 128 B
+  sets: 32
+  ways: 4
+  index: {kind: modulo, unit: 20480 B}
+  replacement: {policy: fifo}
+YAML
+expect slices.json l2.sets 5120
+
+# 20 MiB, and a TLB that reaches over 28 of memory: blocks of lines far apart tell its sets, and what misses in translation is no miss of L2.
+slices 2 'channels: 5, closed_page: true, fixed_latency: 700 cycles' l2,spaced <<YAML
+  slices: 10
+  slice_index: {kind: hash, unit: 128 B, seed: 711}
+  size: $((1024 * 16 * 128)) B
+  line: 128 B
+  sector: 32 B
+  sets: 1024
+  ways: 16
+  index: {kind: modulo, unit: 1280 B}
+  replacement: {policy: nru}
+vm: {page: 1 MiB, memory: 8 GiB}
+tlb_l1: {enabled: true, page: 4 MiB, scope: sm, sets: 1, ways: 7, miss_latency: 8 cycles, fill_latency: 2 cycles}
+walker: {levels: 0, latency: 350 cycles}
+YAML
+expect slices.json l2.sets 10240
+expect slices.json l2.size 20971520
+expect slices.json l2.ways 16
+expect slices.json l2.line 128
+grep -q '"name": "nru"' slices.json || fail "the policy of a large L2 is not told"

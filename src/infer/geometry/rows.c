@@ -119,11 +119,11 @@ static int ask_around(struct rows *r, double at, uint32_t window)
 /*
  * A row has none of the set's lines as often as not, so the second one that has may be the third or
  * the seventh one there is: parts of the distance are asked as well, the more rows the fewer of
- * them have a line.
+ * them have a line. (Of the sixth, halves and thirds tell.)
  */
 static int ask_between(struct rows *r, double distance, uint32_t window, double filled)
 {
-    static const uint8_t parts[] = {2, 3, 5, 7};
+    static const uint8_t parts[] = {2, 3, 4, 5, 7};
     uint32_t rows = (uint32_t)(limits.between / filled + 0.5);
     rows = rows < limits.most_between ? rows : limits.most_between;
     int rc = 0;
