@@ -223,13 +223,26 @@ static int find_fewest(struct search *s)
     return 0;
 }
 
+/* Above what loads take that miss in translation alone, as each of lines in pages of their own may.
+ */
+static int pass_translation(struct search *s, const struct spacing *single)
+{
+    struct showing showing = {0};
+    int rc = compare(s->level, &showing, single, limits.warm);
+    if (rc == 0 && showing.others) {
+        s->level->timing.threshold = showing.threshold;
+    }
+    return rc;
+}
+
 /* Of the blocks their first lines alone, if these are enough; else whole ones. */
 static int find_set(struct search *s)
 {
     struct spacing single = s->best;
-    int rc = INFER_UNDECIDED;
     single.block = 1;
     single.blocks++;
+    int rc = pass_translation(s, &single);
+    rc = rc ? rc : INFER_UNDECIDED;
     for (unsigned i = 0; rc == INFER_UNDECIDED && i < 2; i++) {
         struct spacing *of = i ? &s->best : &single;
         size_t count = of->blocks * of->block;
