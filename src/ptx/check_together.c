@@ -470,6 +470,9 @@ static int check_video(const struct ptx_insn *insn, struct parser *p,
             i == 3 || (i == 0 && (shape == SHAPE_VMAD || (shape == SHAPE_VIDEO && elements == 1)));
         if (raws[i].selector && (none || !is_part(raws[i].selector, elements, i == 0)))
             return parser_error(p, raws[i].loc, "this selector is none of '%s'", name);
+        if (raws[i].kind == RAW_CONST && raws[i].constant.is_float)
+            return parser_error(p, raws[i].loc,
+                                "got a floating-point constant, expected an integer");
         if (raws[i].minus && insn->operands[i].type == TYPE_f16x2)
             return check_mismatch(p, &raws[i], TYPE_f16x2, TYPE_b32);
     }

@@ -60,7 +60,7 @@ KNOWN = [
      "a fourth operand without .cas or a second operation: what it does is not said"),
     ("st.async without its barrier", r"got 2 operands for '(st|red).async'", "nothing would wait for it"),
     ("vectors longer than what is read", r"(suld|sust).*got a vector of", "what the rest gets is not said"),
-    ("a vector as one operand", r"(max|min|mul|add|sub|fma|set)\S*(x2|bf16) .*(\{|%v\d).*expected a register", "which element is meant is not said"),
+    ("a vector as one operand", r"(max|min|mul|add|sub|fma|set|ex2)\S*(x2|bf16) .*(\{|%v\d).*expected a register", "which element is meant is not said"),
     ("tests that are not named", r"got '\.f\d+' in 'testp\.f\d+'", "which test is meant is not said"),
     ("ptxas dies", r"\tdied\t", "a store to a kernel's parameters"),
     ("predicates in vectors of bits", r"%pred_.*got an operand of type .pred", "a predicate has no bits"),
@@ -75,6 +75,8 @@ KNOWN = [
      "which bits are meant is not said"),
     ("what becomes bf16 without rounding", r"(cvt|set)\S*\.bf16\.b?f16 .*types that do not go together",
      "not in the manual; no compiler writes it"),
+    ("uniform fetches", r"got '.uni' in 'tex\.", "not in the manual; no compiler writes it"),
+    ("vectors of fragments", r"got '.v8' in 'wmma\.load\.[ab]\.", "not in the manual; the number of registers says it"),
     ("what ptxas says of another instruction", r"Illegal modifier .* for instruction 'mov'",
      "at -O0, of div in a module of many: alone it is taken"),
 ]
