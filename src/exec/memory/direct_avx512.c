@@ -29,10 +29,11 @@ struct group {
     uint64_t first; /* the lowest lane's address */
 };
 
-/* Where lane 0 would be if all were in a row. */
+/* Where lane 0 would be if all were in a row of elements of so many bytes. */
 PART uint8_t *row_of(const struct group *group, uint32_t bytes)
 {
-    return group->memory + (ptrdiff_t)group->first - (ptrdiff_t)group->lowest * bytes;
+    return (uint8_t *)((uintptr_t)group->memory + (uintptr_t)group->first -
+                       (uintptr_t)group->lowest * bytes);
 }
 
 /* 16 lanes of 4 bytes with addresses of 32 bits, below 2^31. */
@@ -56,7 +57,7 @@ PART void words_at_words(uint32_t *lanes, const struct group *group, __m512i add
     }
     if (!_mm512_mask_cmpneq_epi32_mask(mask, address, _mm512_set1_epi32(first))) {
         int32_t word;
-        memcpy(&word, group->memory + group->first, sizeof word);
+        memcpy(&word, row_of(group, 0), sizeof word);
         data = _mm512_set1_epi32(word);
     } else {
         data = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), mask, address, group->memory, 1);
@@ -93,7 +94,7 @@ PART void words_at_dwords(uint32_t *lanes, const struct group *group, const __m5
     if (!(_mm512_mask_cmpneq_epi64_mask(part[0], address[0], one) |
           _mm512_mask_cmpneq_epi64_mask(part[1], address[1], one))) {
         int32_t word;
-        memcpy(&word, group->memory + group->first, sizeof word);
+        memcpy(&word, row_of(group, 0), sizeof word);
         data = _mm512_set1_epi32(word);
     } else {
         __m256i none = _mm256_setzero_si256();
