@@ -79,7 +79,7 @@ struct exec_state {
     bool explicit_cluster;             /* of the launch */
     uint32_t cluster_waits;            /* lanes that have come to wait at the cluster's barrier */
     size_t extents[EXTENT_HINTS];      /* the allocations that accesses found, by their pc */
-    uint64_t loaded[AHEAD_PLACES];     /* where loads of device memory last began, by their pc */
+    uint64_t began[AHEAD_PLACES];      /* where accesses of device memory last did, by their pc */
 
     /* Thread coordinates of the lanes, and values of special registers for the current operand. */
     _Alignas(64) uint32_t tid[3][WARP_LANES];
