@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "rt/rt.h"
 #include "workloads/machine.h"
@@ -246,12 +247,20 @@ int workbench_texture(struct workbench *bench, uint64_t *handle, const struct im
     return rc;
 }
 
+static uint64_t processor_ns(void)
+{
+    struct timespec now = {0};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 int workbench_launch(struct workbench *bench, const char *kernel, struct workbench_shape shape,
                      uint32_t shared, const void *const *args, uint32_t arg_count)
 {
     const struct workbench_call call = {kernel, shape, shared, args, arg_count};
-    uint64_t cycles = 0, ns = 0;
+    uint64_t cycles = 0, ns = 0, began = processor_ns();
     int rc = bench->machine->launch(bench, &call, &cycles, &ns);
+    bench->launch_cpu_ns += processor_ns() - began;
     bench->launch_ns += ns;
     bench->cycles += cycles;
     bench->launches++;

@@ -50,6 +50,7 @@ struct workbench {
     struct workbench_texture *textures; /* likewise */
     uint32_t texture_count;
     uint64_t launches, launch_ns; /* the host's time within launches */
+    uint64_t launch_cpu_ns;       /* that of its processors there */
     uint64_t cycles;              /* timed launches only */
     uint64_t thread_insns;        /* functional launches only */
     uint64_t digest;              /* of all bytes that the host has read back */

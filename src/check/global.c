@@ -311,6 +311,18 @@ static void check_written_bytes(struct watched_cta *cta, struct exec_warp *warp,
     }
 }
 
+/* All lanes load the same bytes, which were written: one speaks for all of them. */
+static bool is_broadcast(const struct check *check, const struct exec_access *access, uint32_t mask)
+{
+    uint64_t first = access->address[0], differs = 0;
+    if (access->kind != ACCESS_LOAD || access->contiguous || mask != UINT32_MAX)
+        return false;
+    for (uint32_t lane = 1; lane < WARP_LANES; lane++)
+        differs |= access->address[lane] ^ first;
+    return !differs &&
+           bits_all(check->written, first - check->base, (uint64_t)access->bytes * access->vec);
+}
+
 void global_access(struct watched_cta *cta, struct exec_warp *warp,
                    const struct exec_access *access, uint32_t mask)
 {
@@ -324,9 +336,13 @@ void global_access(struct watched_cta *cta, struct exec_warp *warp,
                 mask &= ~(1u << lowest_lane(rest));
     if (!mask)
         return;
-    check_written_bytes(cta, warp, access, mask);
+    uint32_t seen = mask;
+    if (is_broadcast(check, access, mask))
+        seen = 1;
+    else
+        check_written_bytes(cta, warp, access, mask);
     if (access->space != SPACE_CONST && !access->non_coherent)
-        check_races(cta, warp, access, mask, strong);
+        check_races(cta, warp, access, seen, strong);
     for (uint32_t rest = strong ? mask : 0; rest; rest &= rest - 1) {
         uint64_t address = access->address[lowest_lane(rest)];
         if (rest != mask && address == access->address[first])
