@@ -255,7 +255,7 @@ static int view_apply(struct rt *rt, struct rt_image **image, const struct abi_v
 /* What an H200 refuses, but for memory at half its alignment, where allocations begin here. */
 bool shim_texture_aligned(const struct shim_resource *resource)
 {
-    int pitch = 32;
+    int pitch = 1;
     shim_attribute(&pitch, 51);
     bool linear = resource->type == 2 || resource->type == 3;
     return !linear || (resource->address % RT_ALIGN_BYTES == 0 &&

@@ -11,6 +11,8 @@ int cuStreamQuery(handle);
 int cuStreamBeginCapture_v2(handle, int);
 int cuStreamEndCapture(handle, handle *);
 int cuMemHostAlloc(void **, size_t, unsigned);
+int cuMemAllocAsync(address *, size_t, handle);
+int cuMemFreeAsync(address, handle);
 
 enum { GEQ, EQ, AND, NOR, INVALID = 1, NOT_READY = 600, UNSUPPORTED = 900, SPOILT = 901 };
 enum { NONBLOCKING = 1 };
@@ -61,6 +63,19 @@ static void the_host_writes(void)
     words[0] = 2;
     OK(cuStreamSynchronize(first));
     EXPECT(words[1] == 1);
+}
+
+/* Only the stream's queue knows where that is. */
+static void memory_of_a_pool(void)
+{
+    address words;
+    OK(cuMemAllocAsync(&words, 64, first));
+    OK(cuStreamWriteValue32_v2(first, words, 9, 0));
+    OK(cuStreamWaitValue32_v2(first, words, 9, EQ));
+    OK(cuStreamSynchronize(first));
+    EXPECT(word(words, 0) == 9);
+    OK(cuMemFreeAsync(words, first));
+    OK(cuStreamSynchronize(first));
 }
 
 /* -1 >= 1 where words wrap around, but not the other way; NOR looks for a bit that neither has. */
@@ -116,6 +131,7 @@ int main(int argc, char **argv)
     another_stream_writes(words);
     a_kernel_writes(words);
     the_host_writes();
+    memory_of_a_pool();
     comparisons(words);
     several_at_once(words);
     refused(words);
