@@ -94,7 +94,7 @@ static inline void lanes_run(const struct exec_state *state, const struct uop *u
 uop_run run_lanes, run_float, run_convert, run_select, run_pred_logic; /* alu.c */
 uop_run run_compare, run_set;                                          /* compare.c */
 uop_run run_carry, run_prmt_mode;                                      /* carry.c */
-uop_run run_pack, run_unpack, run_move_vector;                         /* move.c */
+uop_run run_pack, run_unpack, run_move_vector, run_move_wide;          /* move.c */
 uop_run run_memory, run_fence;                                         /* memory.c */
 /* An access of `mask` at warp->pc with its addresses, which have not been looked at. */
 void memory_access_begin(const struct exec_warp *warp, const struct uop_memory *memory,

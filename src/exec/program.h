@@ -49,7 +49,8 @@ struct uop_memory {
     uint8_t bytes, vec;
     bool sign_extend, is_volatile, non_coherent;
     bool has_base, base_is_64;
-    bool is_direct; /* a load or store of whole words of 4 or 8 bytes: memory/direct.h */
+    bool is_pair, swaps; /* of 128 bits, as two elements; an atomic that swaps if it is equal */
+    bool is_direct;      /* a load or store of whole words of 4 or 8 bytes: memory/direct.h */
     uint16_t cache_op;
     uint32_t base;       /* operand of the address */
     uint64_t offset;     /* added to it, or the address itself */

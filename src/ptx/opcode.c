@@ -573,8 +573,7 @@ static int check_combination(struct parser *p, const struct opcode *o, const str
 
 static bool is_later_type(const struct part *part)
 {
-    enum isa_type type = isa_type_find(part->text, part->length);
-    return type == TYPE_f32x2 || type == TYPE_b128;
+    return isa_type_find(part->text, part->length) == TYPE_f32x2;
 }
 
 static bool any_row_starts_with(const struct part *word)

@@ -51,9 +51,9 @@ void forms_put_header(struct strbuf *out)
 /* Only the registers that the operands name, so that a kernel stays as small as its form. */
 static void put_registers(struct strbuf *out, const char *operands)
 {
-    static const char *const types[] = {"b8",  "b16",   "b32", "b64", "u8",  "u16",
-                                        "u32", "u64",   "s8",  "s16", "s32", "s64",
-                                        "f16", "f16x2", "f32", "f64", "pred"};
+    static const char *const types[] = {"b8",  "b16",   "b32", "b64", "u8",   "u16",
+                                        "u32", "u64",   "s8",  "s16", "s32",  "s64",
+                                        "f16", "f16x2", "f32", "f64", "b128", "pred"};
     char prefix[16];
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         snprintf(prefix, sizeof prefix, "%%%s_", types[i]);

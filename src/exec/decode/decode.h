@@ -107,6 +107,11 @@ int decode_dest(struct decoder *d, uint32_t *ref, const struct ptx_operand *oper
 int decode_source_element(struct decoder *d, struct element *out, const struct ptx_operand *operand,
                           uint32_t bytes);
 int decode_dest_element(struct decoder *d, struct element *out, const struct ptx_operand *operand);
+/* The lower (half 0) or upper 64 bits of a register of 128. */
+int decode_source_half(struct decoder *d, struct element *out, const struct ptx_operand *operand,
+                       uint32_t half);
+int decode_dest_half(struct decoder *d, struct element *out, const struct ptx_operand *operand,
+                     uint32_t half);
 /* A predicate, or its negation, as predicate source 0 to 2 or destination 0 to 1 of the uop. */
 int decode_pred_source(struct decoder *d, int index, const struct ptx_operand *operand);
 int decode_pred_dest(struct decoder *d, int index, const struct ptx_operand *operand);

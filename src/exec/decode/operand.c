@@ -258,6 +258,58 @@ int decode_dest_element(struct decoder *d, struct element *out, const struct ptx
     return decode_dest(d, &out->ref, operand, out->register_bytes);
 }
 
+#define HALF_SLOTS 2
+
+/* A register of 128 bits lies in two pairs of slots, one behind the other. `*slot` UINT32_MAX:
+ * nobody reads it. */
+static int half_ref(struct decoder *d, uint32_t *ref, uint32_t *slot,
+                    const struct ptx_operand *operand, uint32_t half)
+{
+    const struct ptx_func *func = d->function->func;
+    if (operand->kind != OPERAND_REG || operand->reg < 0 ||
+        (uint32_t)operand->reg >= func->reg_count || func->regs[operand->reg].type != TYPE_b128)
+        return decode_refuse(d, "this operand of '%s' of 128 bits is not implemented",
+                             isa_row(d->insn->op)->name);
+    int32_t first = func->regs[operand->reg].slot;
+    *slot = UINT32_MAX;
+    *ref = d->function->sink_ref;
+    if (first < 0)
+        return SONDE_OK;
+    *slot = (uint32_t)first + half * HALF_SLOTS;
+    if (*slot % HALF_SLOTS != 0 || *slot + HALF_SLOTS > func->slot_count)
+        return decode_refuse(d, "register '%s' has the impossible slot %d",
+                             func->regs[operand->reg].name, first);
+    *ref = (*slot * SLOT_BYTES + d->function->wide_offset) | (uint32_t)BASE_REG << REF_BASE_SHIFT;
+    return SONDE_OK;
+}
+
+int decode_source_half(struct decoder *d, struct element *out, const struct ptx_operand *operand,
+                       uint32_t half)
+{
+    uint32_t slot = UINT32_MAX;
+    int rc = half_ref(d, &out->ref, &slot, operand, half);
+    out->register_bytes = 8;
+    if (rc == SONDE_OK && slot != UINT32_MAX)
+        note_slots(d->info->src, &d->info->src_count, sizeof d->info->src / sizeof *d->info->src,
+                   slot, HALF_SLOTS);
+    return rc;
+}
+
+int decode_dest_half(struct decoder *d, struct element *out, const struct ptx_operand *operand,
+                     uint32_t half)
+{
+    uint32_t slot = UINT32_MAX;
+    out->register_bytes = 0;
+    if (operand->kind == OPERAND_SINK)
+        return SONDE_OK;
+    int rc = half_ref(d, &out->ref, &slot, operand, half);
+    out->register_bytes = 8;
+    if (rc == SONDE_OK && slot != UINT32_MAX)
+        note_slots(d->info->dst, &d->info->dst_count, sizeof d->info->dst / sizeof *d->info->dst,
+                   slot, HALF_SLOTS);
+    return rc;
+}
+
 /* Predicates: slot p of the function is preds[PRED_FIRST + p]. */
 static int pred_slot(struct decoder *d, uint32_t *slot, const struct ptx_operand *operand)
 {

@@ -221,6 +221,36 @@ static void vector_atomic_lanes(const struct exec_state *state, const struct uop
     }
 }
 
+/* 128 bits that are there become others: the lane's, or, where they are equal to those, its second
+ * ones. */
+static void swap_pair(const struct uop_memory *memory, const struct exec_access *access,
+                      uint32_t lane, uint64_t value[2])
+{
+    const uint64_t *data = access->data[lane];
+    if (!memory->swaps) {
+        memcpy(value, data, 16);
+    } else if (value[0] == data[0] && value[1] == data[1]) {
+        value[0] = access->data2[lane];
+        value[1] = access->data3[lane];
+    }
+}
+
+static void pair_atomic_lanes(const struct exec_state *state, const struct uop_memory *memory,
+                              const struct exec_access *access, uint8_t *const pointers[WARP_LANES])
+{
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        uint64_t old[2], value[2];
+        memcpy(old, pointers[lane], sizeof old);
+        memcpy(value, old, sizeof value);
+        swap_pair(memory, access, lane, value);
+        memcpy(pointers[lane], value, sizeof value);
+        for (uint32_t k = 0; k < 2; k++)
+            if (memory->elements[k].register_bytes)
+                ((lane_dword *)frame_lanes(state, access, memory->elements[k].ref))[lane] = old[k];
+    }
+}
+
 static bool in_device_memory(const struct exec_access *access, uint32_t lane)
 {
     uint32_t space = access->space == SPACE_NONE ? access->lane_space[lane] : access->space;
@@ -435,7 +465,9 @@ int exec_commit(struct exec_warp *warp, const struct exec_access *access)
         store_lanes(access, pointers);
         break;
     default:
-        if (memory->vec > 1)
+        if (memory->is_pair)
+            pair_atomic_lanes(state, memory, access, pointers);
+        else if (memory->vec > 1)
             vector_atomic_lanes(state, memory, access, pointers);
         else
             atomic_lanes(state, memory, access, pointers);
@@ -461,7 +493,13 @@ static bool lane_changes(const struct exec_warp *warp, const struct exec_access 
             exec_stores_patch(warp->env->stores, access->address[lane], before, bytes);
         return space != SPACE_LOCAL && memcmp(before, data, bytes) != 0;
     }
-    for (uint32_t k = 0; k < access->vec; k++) {
+    if (memory->is_pair) {
+        uint64_t value[2];
+        memcpy(value, before, sizeof value);
+        swap_pair(memory, access, lane, value);
+        memcpy(after, value, sizeof value);
+    }
+    for (uint32_t k = 0; !memory->is_pair && k < access->vec; k++) {
         uint32_t from = k * memory->bytes;
         uint64_t second = access->vec > 1 ? 0 : access->data2[lane];
         uint64_t value =

@@ -95,6 +95,12 @@ static struct uop_memory *begin(struct decoder *d, enum exec_access_kind kind,
 static int value_type(struct decoder *d, struct uop_memory *memory)
 {
     const struct isa_type_info *type = isa_type_info(d->insn->types[0]);
+    memory->is_pair = type->bytes == 16 && memory->vec == 1;
+    if (memory->is_pair) {
+        memory->bytes = 8;
+        memory->vec = 2;
+        return SONDE_OK;
+    }
     if (type->bytes == 0 || type->bytes > 8 || memory->vec > UOP_VECTOR_MAX)
         return decode_refuse(d, "'%s' of .%s with %u elements is not implemented",
                              isa_row(d->insn->op)->name, type->text, memory->vec);
@@ -139,10 +145,15 @@ static int decode_values(struct decoder *d, struct uop_memory *memory,
 {
     bool load = memory->kind == ACCESS_LOAD;
     bool vector = value->kind == OPERAND_VECTOR;
+    int rc = SONDE_OK;
+    for (uint32_t k = 0; memory->is_pair && rc == SONDE_OK && k < 2; k++)
+        rc = load ? decode_dest_half(d, &memory->elements[k], value, k)
+                  : decode_source_half(d, &memory->elements[k], value, k);
+    if (memory->is_pair)
+        return rc;
     if ((vector ? value->count : 1) != memory->vec)
         return decode_refuse(d, "%u elements where .v%u says otherwise", vector ? value->count : 1,
                              memory->vec);
-    int rc = SONDE_OK;
     for (uint32_t k = 0; rc == SONDE_OK && k < memory->vec; k++) {
         const struct ptx_operand *element = vector ? &value->elems[k] : value;
         rc = load ? decode_dest_element(d, &memory->elements[k], element)
@@ -377,6 +388,23 @@ static int decode_vector_atom(struct decoder *d, struct uop_memory *memory,
     return rc;
 }
 
+/* Of 128 bits: exch and cas, the latter with its new value in `atom`. */
+static int decode_pair_atom(struct decoder *d, struct uop_memory *memory,
+                            const struct ptx_operand *operands, uint32_t count,
+                            const struct ptx_operand *result)
+{
+    int rc = SONDE_OK;
+    memory->swaps = count > 1;
+    for (uint32_t k = 0; rc == SONDE_OK && k < 2; k++) {
+        rc = decode_source_half(d, &memory->operands[k], &operands[0], k);
+        if (rc == SONDE_OK && memory->swaps)
+            rc = decode_source_half(d, &memory->atom[k], &operands[1], k);
+        if (rc == SONDE_OK && result)
+            rc = decode_dest_half(d, &memory->elements[k], result, k);
+    }
+    return rc;
+}
+
 static int decode_combine(struct decoder *d, enum exec_access_kind kind,
                           const struct ptx_operand *address, const struct ptx_operand *operands,
                           uint32_t count, const struct ptx_operand *result)
@@ -389,7 +417,8 @@ static int decode_combine(struct decoder *d, enum exec_access_kind kind,
     if (rc != SONDE_OK)
         return rc;
     memory->sign_extend = false;
-    memory->combine = decode_find_atom((enum isa_mod)d->insn->mods[MODC_ATOM], type);
+    memory->combine = decode_find_atom(
+        memory->is_pair ? MOD_ATOM_exch : (enum isa_mod)d->insn->mods[MODC_ATOM], type);
     if (d->info->space != SPACE_SHARED)
         memory->combine = at_memory(memory->combine);
     if (!memory->combine || memory->bytes * memory->vec > 16)
@@ -397,6 +426,8 @@ static int decode_combine(struct decoder *d, enum exec_access_kind kind,
                              isa_mod_text((enum isa_mod)d->insn->mods[MODC_ATOM]),
                              isa_type_info(type)->text);
     rc = decode_address(d, memory, address);
+    if (memory->is_pair)
+        return rc == SONDE_OK ? decode_pair_atom(d, memory, operands, count, result) : rc;
     if (memory->vec > 1)
         return rc == SONDE_OK ? decode_vector_atom(d, memory, operands, result) : rc;
     for (uint32_t k = 0; rc == SONDE_OK && k < count && k < 2; k++)

@@ -12,7 +12,7 @@ decode_fn decode_regular;                                                      /
 decode_fn decode_value;                                                        /* value.c */
 decode_fn decode_carry, decode_prmt_mode;                                      /* carry.c */
 decode_fn decode_compare, decode_set;                                          /* compare.c */
-decode_fn decode_mov;                                                          /* move.c */
+decode_fn decode_mov, decode_move_wide;                                        /* move.c */
 decode_fn decode_load, decode_store, decode_atomic, decode_reduction;          /* access.c */
 decode_fn decode_prefetch, decode_fence;                                       /* access.c */
 decode_fn decode_texture;                                                      /* tex.c */

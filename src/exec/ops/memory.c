@@ -315,6 +315,17 @@ static void gather_atomic(const struct exec_state *state, const struct uop_memor
     }
 }
 
+static void gather_vector_atomic(const struct exec_state *state, const struct uop_memory *memory,
+                                 struct exec_access *access)
+{
+    gather_data(state, memory, memory->operands, access);
+    for (uint32_t rest = memory->swaps ? access->mask : 0; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        access->data2[lane] = element_get(state, &memory->atom[0], lane);
+        access->data3[lane] = element_get(state, &memory->atom[1], lane);
+    }
+}
+
 void memory_access_begin(const struct exec_warp *warp, const struct uop_memory *memory,
                          uint32_t mask, struct exec_access *access)
 {
@@ -355,7 +366,7 @@ enum exec_event run_memory(struct exec_warp *warp, const struct uop *uop, uint32
     if (memory->kind == ACCESS_STORE)
         gather_data(state, memory, memory->elements, access);
     else if (memory->combine && memory->vec > 1)
-        gather_data(state, memory, memory->operands, access);
+        gather_vector_atomic(state, memory, access);
     else if (memory->kind == ACCESS_ATOMIC || memory->kind == ACCESS_REDUCTION)
         gather_atomic(state, memory, access);
     advance(warp);

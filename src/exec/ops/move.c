@@ -109,6 +109,55 @@ static int decode_elements(struct decoder *d, const struct ptx_operand *vector,
     return rc;
 }
 
+/* 128 bits: registers' halves, or vectors of two or four, in elements 0.. and PACK_MAX / 2... */
+enum exec_event run_move_wide(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                              struct exec_access *access)
+{
+    (void)access;
+    const struct exec_state *state = warp->state;
+    uint32_t to = uop->option, from = uop->target;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        uint64_t half[2] = {0};
+        for (uint32_t k = 0; k < from; k++)
+            half[k * 2 / from] |= element_get(state, &uop->elements[PACK_MAX / 2 + k], lane)
+                                  << (from == 4 && k % 2 ? 32 : 0);
+        for (uint32_t k = 0; k < to; k++)
+            if (uop->elements[k].register_bytes)
+                element_set(state, &uop->elements[k], lane,
+                            half[k * 2 / to] >> (to == 4 && k % 2 ? 32 : 0));
+    }
+    return advance(warp);
+}
+
+int decode_move_wide(struct decoder *d)
+{
+    const struct ptx_operand *to = &d->insn->operands[0], *from = &d->insn->operands[1];
+    struct element *elements = arena_array(d->arena, PACK_MAX, sizeof *elements);
+    uint32_t to_count = to->kind == OPERAND_VECTOR ? to->count : 2;
+    uint32_t from_count = from->kind == OPERAND_VECTOR ? from->count : 2;
+    if (!elements)
+        return error_memory();
+    if ((to_count != 2 && to_count != 4) || (from_count != 2 && from_count != 4))
+        return decode_refuse(d, "mov of %u bytes with %u elements is not implemented", 16u,
+                             to->kind == OPERAND_VECTOR ? to_count : from_count);
+    d->uop->run = run_move_wide;
+    d->uop->elements = elements;
+    d->uop->option = (uint16_t)to_count;
+    d->uop->target = from_count;
+    int rc = SONDE_OK;
+    for (uint32_t k = 0; rc == SONDE_OK && k < to_count; k++)
+        rc = to->kind == OPERAND_VECTOR ? decode_dest_element(d, &elements[k], &to->elems[k])
+                                        : decode_dest_half(d, &elements[k], to, k);
+    for (uint32_t k = 0; rc == SONDE_OK && k < from_count; k++) {
+        struct element *element = &elements[PACK_MAX / 2 + k];
+        rc = from->kind == OPERAND_VECTOR
+                 ? decode_source_element(d, element, &from->elems[k], 16 / from_count)
+                 : decode_source_half(d, element, from, k);
+    }
+    return rc;
+}
+
 int decode_mov(struct decoder *d)
 {
     const struct ptx_operand *to = &d->insn->operands[0], *from = &d->insn->operands[1];

@@ -17,6 +17,7 @@ static decode_fn *const table[OP_COUNT] = {
     [OP_SETP_FLOAT] = decode_compare, [OP_SETP_FLOAT_BOOL] = decode_compare,
     [OP_SET] = decode_set, [OP_SET_BOOL] = decode_set,
     [OP_MOV] = decode_mov,
+    [OP_MOV_B128] = decode_move_wide,
     [OP_CVTA] = decode_cvta, [OP_CVTA_TO] = decode_cvta, [OP_ISSPACEP] = decode_isspacep,
     [OP_LD] = decode_load, [OP_LD_HINT] = decode_load, [OP_LD_NC] = decode_load,
     [OP_LD_NC_HINT] = decode_load, [OP_LDU] = decode_load,

@@ -54,7 +54,7 @@ static const char *item_value(char *out, const struct item *item, const struct i
     if (strcmp(item->name, "dtype") == 0)
         return n > 0 ? NULL : strcat(strcpy(out, "."), isa_type_info(tuple->d)->text);
     if (strcmp(item->name, "vec") == 0)
-        return n > 0 ? NULL : strcpy(out, ".v2");
+        return n > 0 || tuple->s == TYPE_b128 ? NULL : strcpy(out, ".v2");
     char list[200] = "";
     if (item->values[0] != '\0') {
         strcpy(list, item->values);
