@@ -49,8 +49,9 @@ static int args_fill(const void **pointers, const struct rt_kernel *kernel,
 }
 
 /*
- * A block may have more dynamic shared memory than 48 KiB only if it was asked for, and with what
- * the function has itself no more than the device gives.
+ * A block may have more shared memory than 48 KiB, what the function has itself among it, only if
+ * so much dynamic one was asked for (an H200 refuses 48 KiB beside 24 bytes), and no more than the
+ * device gives.
  */
 #define SHARED_WITHOUT_ASKING (48u << 10)
 
@@ -60,9 +61,9 @@ static int shared_check(struct shim_function *function, const struct rt_kernel *
     uint32_t registers, fixed, local;
     uint64_t most = shim_model()->driver.shared_per_block_bytes;
     uint64_t asked = (uint64_t)shim_function_setting(function, SHIM_SET_DYNAMIC_SHARED);
-    uint64_t allowed = asked > SHARED_WITHOUT_ASKING ? asked : SHARED_WITHOUT_ASKING;
     rt_kernel_info(kernel, &registers, &fixed, &local);
-    bool fits = launch->dynamic_shared_bytes <= allowed &&
+    bool fits = (launch->dynamic_shared_bytes <= asked ||
+                 (uint64_t)launch->dynamic_shared_bytes + fixed <= SHARED_WITHOUT_ASKING) &&
                 (most == 0 || launch->dynamic_shared_bytes + fixed <= most);
     return fits ? SHIM_OK : SHIM_INVALID;
 }
