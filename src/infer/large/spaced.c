@@ -325,7 +325,7 @@ int level_spaced(struct level *level)
 bool apart_applies(const struct level *level)
 {
     bool applies = level->outermost && !level->searched_apart &&
-                   level->result->line.status != ATTRIBUTE_MEASURED;
+                   level->result->line.status == ATTRIBUTE_NOT_MEASURED;
     if (!applies) {
         lab_absent(level->lab, NOT_APPLICABLE);
     }
