@@ -19,8 +19,9 @@
 
 static int io_error(const char *what, const char *path)
 {
-    return errno == ENOMEM ? error_memory()
-                           : error_set(SONDE_EIO, "%s %s: %s", what, path, strerror(errno));
+    return errno == ENOMEM
+               ? error_memory()
+               : error_set(SONDE_EIO, "%s %s: %s", what, path[0] ? path : "''", strerror(errno));
 }
 
 /* Reads to the end of `file`, growing as it comes: a pipe or a /proc file has no size to trust. */

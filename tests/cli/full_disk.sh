@@ -49,6 +49,7 @@ run sonde dissect -q --record absent/x
 run sonde dissect -q --json sub
 run sonde dissect -q --json old/x
 run sonde dissect -q --json ''
+run sonde dissect -q -o ''
 run sonde dissect -q -o old
 run sonde dissect -q -o old/x
 run sonde infer rec.sonde --json absent/x
