@@ -42,6 +42,12 @@ told = dict(zip(parts[0::3], zip(parts[1::3], parts[2::3])))
 assert told.keys() == rows.keys() - {"(all)"} and len(told) > 1, (told, rows)
 for name, (launches, lines) in told.items():
     assert int(launches) == int(rows[name][3]), name
+    scale = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+    times = [(float(rows[name][i]), rows[name][i + 1]) for i in (1, 4, 6, 8)]
+    assert all(1 <= number <= 1000 for number, unit in times), rows[name] # in the unit that suits
+    total, average, least, most = (number * scale[unit] for number, unit in times)
+    assert abs(total - average * int(launches)) < 0.01 * total, rows[name]
+    assert 0 < least <= 1.001 * average <= 1.002 * most, rows[name]
     cycles = int(re.search(r"^time .* (\d+) cycles", lines, re.M)[1])
     assert cycles > 0 and str(cycles) in rows[name], (name, cycles, rows[name])
     assert 0 < float(re.search(r"^occupancy +([0-9.]+) %", lines, re.M)[1]) < 100, name
