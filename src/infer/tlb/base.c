@@ -24,10 +24,11 @@
 /* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
 static const struct {
     unsigned blocks;
-    size_t held, more_pages;
+    size_t held, more_pages, few_group;
 } limits = {
     .blocks = 16, /* blocks of 4 KiB of a page whose lines are used: 64 KiB, the least large page */
     .held = 6,    /* times the pages that fit, which are walked for the policy */
+    .few_group = 3,    /* lines of a group where a level may have few entries. Chosen */
     .more_pages = 256, /* pages beyond these, walked to find sets */
 };
 
@@ -36,13 +37,18 @@ struct tlb_base {
     float cycles;
 };
 
+/* The block that a line of a page is in, in units from the page's beginning. */
+static uint64_t block_of(uint64_t stride, size_t line)
+{
+    uint64_t block = line / TLB_LINES % limits.blocks;
+    uint64_t blocks = stride / TLB_UNIT_BYTES / TLB_BLOCK_UNITS;
+    return (blocks ? block % blocks : 0) * TLB_BLOCK_UNITS + TLB_FIRST_LINE;
+}
+
 uint32_t tlb_place(uint64_t stride, size_t i, size_t turn)
 {
-    uint64_t line = i % TLB_LINES, block = i / TLB_LINES % limits.blocks;
-    uint64_t blocks = stride / TLB_UNIT_BYTES / TLB_BLOCK_UNITS;
-    block = blocks ? block % blocks : 0;
-    uint64_t start = i * (stride / TLB_UNIT_BYTES) + block * TLB_BLOCK_UNITS + TLB_FIRST_LINE;
-    return (uint32_t)(start + (line + turn) % TLB_LINES);
+    uint64_t start = i * (stride / TLB_UNIT_BYTES) + block_of(stride, i);
+    return (uint32_t)(start + (i % TLB_LINES + turn) % TLB_LINES);
 }
 
 /* The other half of the `2 * distance` bytes that the place is in: a page that has both is hit. */
@@ -228,6 +234,19 @@ static int measure_group(struct tlb_lab *tl, const uint32_t *units, size_t count
     return 0;
 }
 
+/* A first level of so few entries misses in groups that are larger. */
+static size_t group_of(const struct tlb_lab *tl)
+{
+    return tl->few ? limits.few_group : GROUP;
+}
+
+void tlb_forget_lines(struct tlb_lab *tl)
+{
+    free(tl->base);
+    tl->base = NULL;
+    tl->base_count = tl->base_room = 0;
+}
+
 /* Measures the lines of a ring that were not yet, and the drift now and then. */
 int tlb_learn_lines(struct tlb_lab *tl, const struct tlb_ring *ring)
 {
@@ -240,7 +259,7 @@ int tlb_learn_lines(struct tlb_lab *tl, const struct tlb_ring *ring)
         if (tl->base[slot_of(tl, ring->unit[i])].unit == UINT32_MAX) {
             units[count++] = ring->unit[i];
         }
-        if (count == 0 || (count < GROUP && i + 1 < ring->count)) {
+        if (count == 0 || (count < group_of(tl) && i + 1 < ring->count)) {
             continue;
         }
         if (groups++ % GROUPS_A_DRIFT == 0) {
@@ -266,7 +285,7 @@ int tlb_doubt(struct tlb_lab *tl, const struct tlb_ring *ring, const struct tlb_
         if (view->slow[i]) {
             units[count++] = ring->unit[i];
         }
-        if (count == GROUP - 1 || (count && i + 1 == ring->count)) {
+        if (count == group_of(tl) - 1 || (count && i + 1 == ring->count)) {
             rc = measure_group(tl, units, count, shift);
             count = 0;
         }
@@ -291,8 +310,7 @@ double tlb_excess_of(const struct tlb_lab *tl, double cycles, uint32_t unit, dou
 
 void tlb_lab_end(struct tlb_lab *tl)
 {
-    free(tl->base);
-    tl->base = NULL;
+    tlb_forget_lines(tl);
 }
 
 size_t tlb_pages_held(const struct tlb_lab *tl, const struct tlb_level *level)

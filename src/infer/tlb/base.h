@@ -31,6 +31,8 @@ int tlb_measure(struct tlb_lab *tl, const uint32_t **latency, const struct tlb_p
 int tlb_measure_reference(struct tlb_lab *tl, double *median, double *above);
 /* Measures the lines of a ring that were not yet. */
 int tlb_learn_lines(struct tlb_lab *tl, const struct tlb_ring *ring);
+/* What was measured of lines is measured again. */
+void tlb_forget_lines(struct tlb_lab *tl);
 /* Of a load's cycles, while the reference lines take `now`. */
 double tlb_excess_of(const struct tlb_lab *tl, double cycles, uint32_t unit, double now);
 

@@ -11,7 +11,7 @@
  * tlb/data.c. A level whose entries are all in the level before it is not seen.
  */
 #include "infer/experiments.h"
-#include "infer/tlb/tlb.h"
+#include "infer/tlb/base.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,8 +25,8 @@
  * cycles). */
 static const struct {
     uint64_t first_stride;
-    unsigned search_pages, page_walks, inside_run, near_cycles, close_cycles, table_cycles,
-        table_reads;
+    unsigned search_pages, page_walks, few_elements, inside_run, near_cycles, close_cycles,
+        table_cycles, table_reads;
     double least_excess, hit_quantile, share_quiet, share_noisy, near_hits, low_quantile, close,
         believed, drift, within, data_share, stray, more, apart, same, sure, unchecked, unexplained,
         many, table_share;
@@ -34,6 +34,8 @@ static const struct {
     .first_stride = UINT64_C(2) << 20, /* bytes from page to page of the first walks */
     .search_pages = 4096,              /* pages of a walk; beyond, their distance grows */
     .page_walks = 4, /* walks that show a level and not its page, each half as long again. Chosen */
+    .few_elements = 24, /* of the walk that shows the first level: lines were measured among as many
+                           as it may hold. Chosen */
     .inside_run = 500000, /* requests: more than all others; probes count to a million. Chosen */
     .least_excess = 1.5,  /* cycles: less is no level's miss */
     .hit_quantile = 0.98, /* quantile of the hits' excess that counts as noise */
@@ -396,12 +398,31 @@ static int look_inside(struct tlb_lab *tl, const struct search *start, const str
     return rc;
 }
 
+/*
+ * Where some lines are nearer than others each is measured among few; a level of fewer entries than
+ * these misses there, too, and its misses pass for what the lines take.
+ */
+static int find_first_page(struct tlb_lab *tl, struct search *search, struct tlb_level *level)
+{
+    const struct search start = *search;
+    const struct tlb_level none = *level;
+    int rc = find_page(tl, search, level);
+    if (rc == 0 && tl->lines_differ && search->reach / search->stride <= limits.few_elements) {
+        tl->few = true;
+        tlb_forget_lines(tl);
+        *search = start;
+        *level = none;
+        rc = find_page(tl, search, level);
+    }
+    return rc;
+}
+
 /* The first level and its page: of the smallest pages that show. */
 static int find_first(struct tlb_lab *tl, struct search *search, struct tlb_level *level)
 {
     const struct search start = *search;
     uint64_t inside = 0;
-    int rc = find_page(tl, search, level);
+    int rc = find_first_page(tl, search, level);
     while (rc == 0) {
         rc = look_inside(tl, &start, search, level, &inside);
         if (rc || inside == 0) {

@@ -39,6 +39,7 @@ struct tlb_lab {
     uint32_t run;        /* of repeated requests */
     bool twice; /* pages are counted by two visits in a row: the level in front lets none go that is
                    new and not used again, and would keep some for good */
+    bool few;   /* the first level has few entries: lines are measured among fewer */
     struct tlb_base *base; /* what lines take where all hits: a hash table, owned */
     size_t base_count, base_room;
     /* Excess of a line that L2 does not hold, from and to, as rows of memory are open or not; 0: L2

@@ -608,6 +608,17 @@ static void rows_of_memory_are_no_misses_of_a_level(void **state)
     assert_value(&tlb->entries, 40);
 }
 
+/* Lines are measured in groups of eight, in as many pages. */
+static void fewer_entries_than_lines_of_a_group_show_where_lines_differ(void **state)
+{
+    (void)state;
+    struct gpu gpu = {.level = {{.sets = 1, .ways = 6}}, .far = 60};
+    const struct tlb_result *tlb = dissect(&gpu, 0);
+    assert_true(tlb->present);
+    assert_value(&tlb->page, (double)PAGE);
+    assert_value(&tlb->entries, 6);
+}
+
 /* The first level keeps eleven pages for good where each is used once at a time. */
 static void behind_a_level_that_keeps_what_it_has_all_entries_show(void **state)
 {
@@ -669,6 +680,7 @@ int main(void)
         cmocka_unit_test(pages_of_4_kib_are_reached),
         cmocka_unit_test(lines_that_share_a_set_of_l2_are_no_misses_of_a_level),
         cmocka_unit_test(rows_of_memory_are_no_misses_of_a_level),
+        cmocka_unit_test(fewer_entries_than_lines_of_a_group_show_where_lines_differ),
         cmocka_unit_test(behind_a_level_that_keeps_what_it_has_all_entries_show),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
