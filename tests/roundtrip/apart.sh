@@ -36,8 +36,8 @@ def kind(cycles, loads):
 told["latency_patterns"] = [kind(begin + width / 2 + beyond + far, 50 * n) for far in (0, across) for begin, width, n in ends]
 told["latency_patterns"].append(kind(1048, 400))
 json.dump(told, open("apart.json", "w"))
-# The same from a median between near and far lines, as it would be told without kinds of access.
-put(told["memory"], "latency", 288 + beyond + across / 2)
+# The same from lines at home, which is what memory's latency is of where no kinds of access were told.
+put(told["memory"], "latency", 288 + beyond)
 told["latency_patterns"] = []
 json.dump(told, open("median.json", "w"))
 EOF

@@ -41,6 +41,28 @@ def banks(root, one):
     shared["conflict_latency"] = {key: value for key, value in shared["conflict_latency"].items() if one or key != "1"}
 def readonly(root):
     cache(root, "readonly_l1").update(present=False, status="absent", reason="the test's")
+def first(root): # a second TLB that was sought in vain
+    tlb = lambda id: next(one for one in root["tlbs"] if one["id"] == id)
+    put(tlb("l1_tlb"), "miss_penalty", 50)
+    tlb("l2_tlb").update(present=False, status="not measured", reason="the test's")
+def alone(root): # none behind the first
+    first(root)
+    next(one for one in root["tlbs"] if one["id"] == "l2_tlb")["status"] = "absent"
+    root["device"]["memory_bytes"] = 1 << 40
+    root["latency_patterns"] = []
+def unknown(root, **told): # an L2 of which little was told
+    l2 = cache(root, "l2")
+    for key in ("size", "line", "sets", "ways", "count"):
+        l2[key] = {"status": "not measured", "reason": "the test's"}
+    l2["set_index"] = {"kind": "unknown", "status": "not measured", "reason": "the test's"}
+    for key, value in told.items():
+        put(l2, key, value)
+def parts(root):
+    unknown(root, count=2)
+    l2 = cache(root, "l2")
+    at = l2["hit_latency"]["value"]
+    l2["hit_latencies"] = [{"cycles": at, "low": at, "high": at, "share": 1.0}]
+    root["latency_patterns"] = []
 write("same", lambda root: None)
 write("ports", lambda root: rates(root, 2, 2))
 write("slow", lambda root: rates(root, 30.3, 30.4))
@@ -52,9 +74,19 @@ write("lost", lost)
 write("banks", lambda root: banks(root, True))
 write("few", lambda root: banks(root, False))
 write("readonly", readonly)
+write("first", first)
+write("alone", alone)
+write("wide", lambda root: unknown(root, fetch_granularity=128))
+write("ways", lambda root: unknown(root, ways=4))
+write("parts", parts)
 END
-for told in same ports slow own serial back near lost banks few readonly; do
+for told in same ports slow own serial back near lost banks few readonly first alone; do
     "$SONDE" export $told.json --format sonde --base gtx780 -o $told.yaml || fail "$told: no model"
+    "$SONDE" model check $told.yaml >check || fail "$told: $(cat check)"
+done
+for over in wide:v100 ways:v100 parts:gh100; do
+    told=${over%:*}
+    "$SONDE" export $told.json --format sonde --base "${over#*:}" -o $told.yaml || fail "$told: no model"
     "$SONDE" model check $told.yaml >check || fail "$told: $(cat check)"
 done
 number() { # FILE SECTION KEY: of the model with all its parameters written out
@@ -101,3 +133,24 @@ equals banks sm bank_width 8 "16 banks that serve 32 words at once"
 equals few sm bank_width 4 "16 banks that never serve 32 words at once"
 
 equals readonly sm readonly none "read-only loads that show no cache"
+
+# What a miss of the first TLB costs, where the second is the base's; a walk that was not taken apart has no reads.
+equals first tlb_l2 hit_latency 48 "50 cycles of a miss, of which the first TLB has two"
+equals alone tlb_l2 enabled false "a second TLB that is absent"
+equals alone walker levels 0 "a walk of 50 cycles, all told by one number"
+
+# An L2 whose geometry is the base's: lines as long as what a miss fetches, ways that were told, of as many lines, hashed as the base's.
+equals wide l2 line 128 "128 bytes that a miss fetches, over lines of 64"
+equals wide l2 sets 96 "the size of the base"
+equals ways l2 ways 4 "ways alone, over a base that hashes"
+equals ways l2 sets 768 "as many lines as the base has"
+"$SONDE" model show ways.yaml | sed -n '/^l2:/,/^[a-z]/p' | grep -q 'kind: hash' || fail "sets that were not told are not hashed as the base's"
+
+# Of two parts whose hits are one class copies take no longer, and memory's latency is that of lines at home.
+equals parts l2 copy_latency 0 "hits that all take the same"
+dram=$("$GET" parts.json memory.latency)
+hit=$("$GET" parts.json l2.hit_latency)
+fixed=$(number parts dram fixed_latency)
+own=$("$SONDE" model show gh100 | awk '/^[a-z]/ { here = $1 } here == "l2:" && $1 == "hit_latency:" { print $2; exit }')
+echo "$dram $hit $fixed $own" | awk '{ left = $1 - $2 + $4 - $3; exit !(left > 0 && left < 60) }' || # what DRAM's own clocks and a miss take
+    fail "$fixed cycles of DRAM's controller behind hits of $hit and memory of $dram: half of a crossing is taken off"

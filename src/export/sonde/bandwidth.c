@@ -10,11 +10,12 @@
 #include <string.h>
 
 #include "export/sonde/model_text.h"
+#include "util/glue/json_glue.h"
 
 /* Chosen; made with sim:k20 over gtx780. */
 static const struct {
     double least_share, same, noise, lanes_each, same_cycles, most_activate, far, reached, exact,
-        least_port;
+        least_port, more_than_one;
     uint32_t most_lanes, queue;
 } limits = {
     .least_share = 0.4,  /* of what the bus has: streams reach that, or the driver's word is none */
@@ -27,6 +28,7 @@ static const struct {
     .reached = 0.9,      /* of what a bus has, by streams */
     .exact = 0.01,       /* of a message's cycles: a rate that a port makes is one over a whole */
     .least_port = 16,    /* bytes a cycle; no GPU's is known to be narrower than 32 */
+    .more_than_one = 1,  /* requests a cycle */
     .most_lanes = 64,    /* sm.lsu.parallel's own limit */
     .queue = 64,         /* messages that leave in a cycle */
 };
@@ -178,20 +180,47 @@ static uint32_t width_for(double rate, const struct model *base, const json_t *r
 }
 
 /*
- * A limit on requests shows itself only if so many leave before the first reply is back: more than
- * one a cycle, from one SM, and as many answers of L2. Nothing else bounds them then. Several
- * accesses send at a time, four times as many as requests leave, since each begins with a pause.
+ * Requests that leave an SM in a cycle. A limit on requests shows itself only if so many leave
+ * before the first reply is back. Of a table of warp instructions those that just fit say it: what
+ * they take more than a lone load is the time in which their requests leave.
+ */
+static double requests_a_cycle(const json_t *root)
+{
+    const json_t *outstanding = json_object_get(root, "outstanding");
+    const char *structure = saved_text(outstanding, "structure", "");
+    struct saved_value entries, hit;
+    if (strcmp(structure, "request_limit") == 0) {
+        bool is_told = saved_value(&entries, outstanding, "entries") &&
+                       saved_value(&hit, saved_cache(root, "l2"), "hit_latency");
+        return is_told && hit.value > 0 ? entries.value / hit.value : 0;
+    }
+    double alone = json_number_of(outstanding, "one_load_cycles"), most = 0;
+    size_t i;
+    json_t *spike;
+    json_array_foreach(json_object_get(outstanding, "spikes"), i, spike)
+    {
+        double more = json_number_of(spike, "before_cycles") - alone;
+        bool is_full = strcmp(structure, "prt") == 0 &&
+                       saved_value(&entries, outstanding, "entries") &&
+                       json_number_of(spike, "instructions") == entries.value;
+        most = is_full && alone > 0 && more > 0
+                   ? fmax(most, json_number_of(spike, "requests") / more)
+                   : most;
+    }
+    return most;
+}
+
+/*
+ * More than one request a cycle, from one SM, and as many answers of L2: nothing bounds them on
+ * their way then. Several accesses send at a time, four times as many as requests leave, since each
+ * begins with a pause.
  */
 static void open_way(struct bandwidth_plan *plan, struct model *base, const json_t *root)
 {
-    const json_t *outstanding = json_object_get(root, "outstanding");
-    struct saved_value entries, hit;
-    if (strcmp(saved_text(outstanding, "structure", ""), "request_limit") != 0 ||
-        !saved_value(&entries, outstanding, "entries") ||
-        !saved_value(&hit, saved_cache(root, "l2"), "hit_latency") || entries.value <= hit.value) {
+    double rate = requests_a_cycle(root);
+    if (rate <= limits.more_than_one) {
         return;
     }
-    double rate = entries.value / hit.value;
     plan->lanes = 1;
     while (plan->lanes < limits.most_lanes && plan->lanes < limits.lanes_each * rate) {
         plan->lanes *= 2;

@@ -101,15 +101,13 @@ static void geometry_guess(struct geometry *g, const json_t *cache)
 }
 
 /* Of ways alone: as many sets of them as the base's lines fill, the same in each of its slices.
- * Whom a full set evicts, and when it is full, is told then, if not how much the cache holds. A
- * base that hashes is kept. */
+ * Whom a full set evicts, and when it is full, is told then, if not how much the cache holds. */
 static void geometry_of_ways(struct geometry *g, const json_t *cache, const struct cache_spec *base,
                              uint64_t slices)
 {
     uint64_t ways, lines = (uint64_t)base->sets * base->ways * slices;
     if (g->is_known || !g->line || !saved_u64(&ways, cache, "ways") || ways == 0 ||
-        ways > MEM_MAX_WAYS || base->unequal_count || lines < ways * slices || ways == base->ways ||
-        base->index.kind == INDEX_HASH) {
+        ways > MEM_MAX_WAYS || base->unequal_count || lines < ways * slices || ways == base->ways) {
         return;
     }
     g->ways = ways;
@@ -268,8 +266,9 @@ static void begin_cache(struct model_text *t, const char *section, const json_t 
     model_line(t, 0, "", "%s:", section);
     model_line(t, 1, "", "enabled: true");
     if (g.is_known) {
-        geometry_lines(t, cache, &g, 1, false);
-        if (!g.data && strcmp(section, "l1_data") == 0 && t->base->l1_data.data_bytes) {
+        geometry_lines(t, cache, &g, 1, g.is_ways && base->index.kind == INDEX_HASH);
+        if (!g.data && !g.is_ways && strcmp(section, "l1_data") == 0 &&
+            t->base->l1_data.data_bytes) {
             model_line(t, 1, "all that its tags reach", "data: 0 B");
         }
     } else {
@@ -524,6 +523,23 @@ static uint32_t copy_cycles(const json_t *l2)
     return are_halves ? (uint32_t)(class_span(l2) + 0.5) : 0;
 }
 
+/* Hits that lie closer together than copies would from lines at home. */
+static bool is_one_class(const json_t *l2, uint32_t copy_cycles)
+{
+    const json_t *classes = json_object_get(l2, "hit_latencies"), *one = json_array_get(classes, 0);
+    return json_array_size(classes) == 1 &&
+           json_number_of(one, "high") - json_number_of(one, "low") < copy_cycles;
+}
+
+static void copy_line(struct model_text *t, const struct parts_plan *parts)
+{
+    const struct l2_parts_spec *base = &t->base->l2_parts;
+    if (parts->count == base->count && parts->copy_cycles != base->copy_cycles) {
+        model_line(t, 1, "measured: one class of hits", "copy_latency: %" PRIu32 " cycles",
+                   parts->copy_cycles);
+    }
+}
+
 void model_parts(struct parts_plan *parts, const struct model_text *t)
 {
     const json_t *l2 = saved_cache(t->root, "l2");
@@ -537,6 +553,8 @@ void model_parts(struct parts_plan *parts, const struct model_text *t)
     }
     if (count == 1) {
         *parts = (struct parts_plan){.count = 1};
+    } else if (count == base->count && is_one_class(l2, base->copy_cycles)) {
+        parts->copy_cycles = 0;
     } else if (base->count == 1 && !g.is_known && can_be_cut(t, count)) {
         parts->count = (uint32_t)count;
         parts->copy_cycles = copy_cycles(l2);
@@ -563,6 +581,27 @@ static void cut_lines(struct model_text *t, const struct parts_plan *parts)
                "copy_latency: %" PRIu32 " cycles", parts->copy_cycles);
 }
 
+bool model_widen_line(struct model *base, const json_t *root)
+{
+    struct cache_spec *l2 = &base->l2;
+    const json_t *told = saved_cache(root, "l2");
+    struct geometry g;
+    uint64_t fetched = 0, unit = base->l2_slice_index.unit_bytes;
+    geometry_read(&g, told, l2->line_bytes);
+    if (!l2->enabled || g.is_known || !saved_u64(&fetched, told, "fetch_granularity") ||
+        fetched <= l2->line_bytes || fetched > unit || !is_power_of_two(fetched) ||
+        l2->unequal_count || l2->index.kind != INDEX_HASH) {
+        return false;
+    }
+    uint32_t times = (uint32_t)fetched / l2->line_bytes;
+    if (l2->sets % times != 0) {
+        return false;
+    }
+    l2->line_bytes = l2->sector_bytes = (uint32_t)fetched;
+    l2->sets /= times;
+    return true;
+}
+
 /* An L2 whose geometry is the base's: what was told beside it. */
 static void unknown_lines(struct model_text *t, const json_t *l2, const struct geometry *g,
                           const struct parts_plan *parts)
@@ -574,7 +613,8 @@ static void unknown_lines(struct model_text *t, const json_t *l2, const struct g
     bool is_apart = l2 && classes_lie_apart(t, l2, parts), is_new = l2 && !base->enabled;
     bool has_sector = saved_u64(&fetched, l2, "fetch_granularity") && fetched == g->sector &&
                       fetched != base->sector_bytes && base->line_bytes % fetched == 0;
-    bool is_kept = parts->count == base_parts && !forgets_clusters(t) && !t->bandwidth.is_open;
+    bool is_kept = parts->count == base_parts && !forgets_clusters(t) && !t->bandwidth.is_open &&
+                   !t->has_wide_line && parts->copy_cycles == t->base->l2_parts.copy_cycles;
     if (!is_apart && !is_new && !has_sector && is_kept) {
         return;
     }
@@ -585,6 +625,11 @@ static void unknown_lines(struct model_text *t, const json_t *l2, const struct g
     }
     if (has_sector) {
         model_line(t, 1, "measured", "sector: %" PRIu64 " B", fetched);
+    } else if (t->has_wide_line) {
+        model_line(t, 1, "not measured: what a miss fetches, at least", "line: %" PRIu32 " B",
+                   base->line_bytes);
+        model_line(t, 1, "measured", "sector: %" PRIu32 " B", base->sector_bytes);
+        model_line(t, 1, "not measured: of the base's size", "sets: %" PRIu32, base->sets);
     }
     if (parts->count > base_parts) {
         cut_lines(t, parts);
@@ -592,6 +637,7 @@ static void unknown_lines(struct model_text *t, const json_t *l2, const struct g
         single_lines(t, "measured");
     } else {
         near_line(t);
+        copy_line(t, parts);
     }
     if (is_apart) {
         model_distances(t, l2, parts);
@@ -622,6 +668,7 @@ static uint64_t l2_section(struct model_text *t, const struct latency_plan *plan
         return t->base->l2_slices;
     }
     if (part_lines(t, l2, &g)) {
+        copy_line(t, parts);
         model_open_l2(t);
         if (json_array_size(json_object_get(l2, "hit_latencies"))) {
             model_distances(t, l2, parts);
@@ -638,7 +685,9 @@ static uint64_t l2_section(struct model_text *t, const struct latency_plan *plan
         model_line(t, 1, "", "slice_latency: []");
     }
     model_open_l2(t);
-    slice_lines(t, l2, &g, slices);
+    if (!g.is_ways || t->base->l2_slice_index.kind != INDEX_HASH) { /* else the base's are kept */
+        slice_lines(t, l2, &g, slices);
+    }
     geometry_lines(t, l2, &g, slices, t->base->l2.index.kind == INDEX_HASH);
     return slices;
 }

@@ -118,11 +118,12 @@ static void plan_memory(struct latency_plan *plan, const struct model_text *t, d
         return;
     }
     uint32_t fetched = fetched_bytes(saved_cache(t->root, "l2"), l2->sector_bytes);
-    /* Half of the lines cross, where there are two parts. */
+    /* Where there are two parts the latency is that of lines at home, of which a walk that starts
+     * from one of them has the most; where kinds of access were told, they say it. */
     const struct parts_plan *parts = &plan->parts;
     double across =
         2 * base->l2_parts.crossing_cycles + parts->copy_cycles + l2->miss_cycles + l2->fill_cycles;
-    double beyond = whole - l2_hit - (parts->count - 1.0) / parts->count * across;
+    double beyond = whole - l2_hit;
     if (parts->count > 1) {
         plan->memory_of_kinds = kinds_beyond_l2(&beyond, t, parts, across);
     }
@@ -343,7 +344,8 @@ static void plan_levels(struct latency_plan *plan, const struct model_text *t)
         !pattern_latency(&l2_hit, t->root, "P1") || !pattern_latency(&memory, t->root, "P4") ||
         memory <= l2_hit) {
         struct saved_value walk;
-        bool is_told = saved_value(&walk, saved_tlb(t->root, "l2_tlb"), "miss_penalty");
+        const char *last = model_has_second_tlb(t) ? "l2_tlb" : "l1_tlb";
+        bool is_told = saved_value(&walk, saved_tlb(t->root, last), "miss_penalty");
         plan->walker_levels = is_told ? 0 : plan->walker_levels;
         return;
     }

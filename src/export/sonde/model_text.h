@@ -26,6 +26,7 @@ struct model_text {
     struct strbuf out;
     const json_t *root;              /* the dissection */
     const struct model *base;        /* what was not measured */
+    bool has_wide_line;              /* L2's, of the base as it was; `base` has it */
     struct bandwidth_plan bandwidth; /* of the base as it was; `base` has it */
     char *base_path;                 /* of a base that is a file; NULL: a shipped model */
     const char *source;              /* the dissection's file, for messages */
@@ -138,6 +139,9 @@ void model_units(struct model_text *t, const struct latency_plan *plan);
 void model_parts(struct parts_plan *parts, const struct model_text *t);
 /* Returns the slices of L2 that it has written, or the base has. */
 uint64_t model_caches(struct model_text *t, const struct latency_plan *plan);
+/* Where L2's geometry was not told, and a miss fetches more than the base's line: lines so long, as
+ * many bytes. True: the base has changed. */
+bool model_widen_line(struct model *base, const json_t *root);
 void model_carveout(struct model_text *t);
 bool model_has_choices(const struct model_text *t); /* that it writes several divisions */
 /* The policy that was found of a cache or a TLB with sets of so many ways. */
@@ -145,6 +149,8 @@ void model_replacement(struct model_text *t, const json_t *cache, uint64_t ways)
 /* No second TLB showed, and the base's, which translates all of the device's memory, would not
  * have. */
 bool model_keeps_second_tlb(const struct model_text *t);
+/* Whether the model will have a second TLB: found, or the base's, not shown to be absent. */
+bool model_has_second_tlb(const struct model_text *t);
 void model_translation(struct model_text *t, const struct latency_plan *plan);
 
 #endif

@@ -353,6 +353,7 @@ int export_sonde(char **text, const json_t *root, const char *source,
         return error_prefix(rc, "the base");
     }
     struct model_text t = {.root = root, .base = base, .source = source};
+    t.has_wide_line = model_widen_line(base, root);
     model_take_bandwidth(&t.bandwidth, base, root);
     if (options->base && strcmp(options->base, base->name) != 0) {
         t.base_path = realpath(options->base, NULL); /* holds wherever the model is put */

@@ -191,6 +191,14 @@ bool model_keeps_second_tlb(const struct model_text *t)
            (was_refused(t, "l2_tlb") || is_beyond_memory(t));
 }
 
+bool model_has_second_tlb(const struct model_text *t)
+{
+    bool is_absent = shows_absent(t, "l1_tlb") || shows_absent(t, "l2_tlb") ||
+                     (was_refused(t, "l2_tlb") && !is_base_behind(t));
+    return saved_tlb(t->root, "l2_tlb") || model_keeps_second_tlb(t) ||
+           (!is_absent && t->base->tlb_l2.entries.enabled);
+}
+
 /* A level that was not found: shown to be absent, as is what would stand behind one that is; or
  * not measured, which leaves the base's, where that can stand behind the first. */
 static void missing_lines(struct model_text *t, const char *name, const char *id)
@@ -264,7 +272,12 @@ void model_translation(struct model_text *t, const struct latency_plan *plan)
                    plan->tlb_l1_miss);
         model_line(t, 1, "of it, too", "fill_latency: %" PRIu32 " cycles", plan->tlb_l1_fill);
     }
-    if (section(t, "tlb_l2", "l2_tlb", &t->base->tlb_l2.entries)) {
+    bool is_kept =
+        model_keeps_second_tlb(t) && plan->tlb_l2_hit != t->base->tlb_l2.entries.hit_cycles;
+    if (section(t, "tlb_l2", "l2_tlb", &t->base->tlb_l2.entries) || is_kept) {
+        if (is_kept) {
+            model_line(t, 0, "", "tlb_l2:");
+        }
         penalty_comment(comment, t, "l1_tlb");
         model_line(t, 1, comment, "hit_latency: %" PRIu32 " cycles", plan->tlb_l2_hit);
     }
