@@ -241,7 +241,7 @@ static struct argument_file file_of(const char *spec)
         const char *path = colon + 1, *end;
         for (int k = 0; path && k < kinds[i].skipped; k++) {
             path = strchr(path, ':');
-            path += path != NULL;
+            path = path ? path + 1 : NULL;
         }
         if (!path) {
             break;
