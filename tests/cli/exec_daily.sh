@@ -70,6 +70,7 @@ wrong iota:f32:many
 wrong iota:f32:1:2:3:4
 wrong iota:f64:4:x
 wrong fill:u8:4:256
+wrong iota:s8:3:127:18446744073709551616
 wrong random:f32:1:x
 wrong random:u64:18446744073709551615
 wrong print:f32:0

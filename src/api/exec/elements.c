@@ -135,6 +135,12 @@ const char *element_parse(void *out, enum isa_type type, const char *text)
     return is_float(type) ? parse_float(out, type, text) : parse_integer(out, type, text);
 }
 
+bool element_ramp_fits(enum isa_type type, double start, double step)
+{
+    const double limit = 0x1p63; /* integers are counted in 64 bits with a sign */
+    return is_float(type) || (start >= -limit && start < limit && step >= -limit && step < limit);
+}
+
 void element_ramp(void *out, enum isa_type type, double start, double step, uint64_t index)
 {
     if (is_float(type)) {

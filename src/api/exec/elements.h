@@ -22,6 +22,8 @@ bool element_type_find(enum isa_type *type, const char *text, size_t length);
 /* One value into isa_type_info(type)->bytes bytes. NULL, or what is wrong with the text. */
 const char *element_parse(void *out, enum isa_type type, const char *text);
 
+/* Whether element_ramp() can count so: its integers need 64 bits with a sign. */
+bool element_ramp_fits(enum isa_type type, double start, double step);
 /* start + index * step, in the type's own arithmetic: integers wrap, floats round. */
 void element_ramp(void *out, enum isa_type type, double start, double step, uint64_t index);
 

@@ -80,6 +80,9 @@ static const char *fill_iota(struct exec_arg *arg, const struct fields *fields)
     if (!wrong && fields->count > 3) {
         wrong = parse_number(&step, fields->field[3]);
     }
+    if (!wrong && !element_ramp_fits(arg->type, start, step)) {
+        wrong = "out of range";
+    }
     for (uint64_t i = 0; !wrong && i < elements(arg); i++) {
         element_ramp(element(arg, i), arg->type, start, step, i);
     }
