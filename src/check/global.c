@@ -15,23 +15,9 @@
 #include <stdio.h>
 
 #include "check/bits.h"
+#include "check/rows.h"
 #include "check/state.h"
 #include "exec/ops.h"
-
-#define BLOCK_MASK ((1u << 18) - 1)
-#define BYTES_SHIFT 18
-#define ALL_BYTES (0xfu << BYTES_SHIFT)
-#define KIND_MASK (7u << 22)
-#define TAG_SHIFT 25
-
-/* From weak to strong. */
-enum {
-    READ = 1u << 22,
-    READ_BY_SEVERAL = 2u << 22,
-    ATOMIC = 3u << 22,
-    ATOMIC_BY_SEVERAL = 4u << 22,
-    WRITTEN = 5u << 22
-};
 
 const char *access_words(const struct exec_access *access)
 {
@@ -191,44 +177,6 @@ static void race_lane(struct watched_cta *cta, struct exec_warp *warp,
         report_race(cta, warp, access, lane, found);
 }
 
-/* Reads of words that nobody else has written, or that are read by several: no word needs a closer
- * look. */
-static bool read_series(const struct watched_cta *cta, uint32_t *word, uint32_t count)
-{
-    uint32_t tag = cta->launch->tag, block = cta->number & BLOCK_MASK, slow = 0;
-    uint32_t mine = tag << TAG_SHIFT | READ | ALL_BYTES | block;
-    uint32_t several = tag << TAG_SHIFT | READ_BY_SEVERAL | ALL_BYTES;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t kind = word[i] & KIND_MASK, fresh = word[i] >> TAG_SHIFT != tag || !kind;
-        slow |= (fresh ^ 1) & (kind > READ_BY_SEVERAL) & ((word[i] & BLOCK_MASK) != block);
-    }
-    if (slow)
-        return false;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t before = word[i], kind = before & KIND_MASK;
-        uint32_t fresh = before >> TAG_SHIFT != tag || !kind;
-        uint32_t other = kind == READ && (before & BLOCK_MASK) != block;
-        uint32_t next = other ? several : before | ALL_BYTES;
-        word[i] = fresh ? mine : next;
-    }
-    return true;
-}
-
-/* Writes of words that nobody else has accessed. */
-static bool write_series(const struct watched_cta *cta, uint32_t *word, uint32_t count)
-{
-    uint32_t tag = cta->launch->tag, block = cta->number & BLOCK_MASK, slow = 0;
-    uint32_t mine = tag << TAG_SHIFT | WRITTEN | ALL_BYTES | block;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t kind = word[i] & KIND_MASK, fresh = word[i] >> TAG_SHIFT != tag || !kind;
-        uint32_t several = (kind == READ_BY_SEVERAL) | (kind == ATOMIC_BY_SEVERAL);
-        slow |= (fresh ^ 1) & (several | ((word[i] & BLOCK_MASK) != block));
-    }
-    for (uint32_t i = 0; !slow && i < count; i++)
-        word[i] = mine;
-    return !slow;
-}
-
 /* Lanes from `first` on, all of `mask`, whose accesses lie one behind the other. */
 static uint32_t lanes_in_a_row(const struct exec_access *access, uint32_t mask, uint32_t first)
 {
@@ -259,9 +207,10 @@ static uint32_t check_rows(const struct watched_cta *cta, const struct exec_acce
         uint32_t lane = lowest_lane(rest);
         count = lanes_in_a_row(access, mask, lane);
         uint32_t *word = words_at(cta->launch->check, access->address[lane]);
-        bool done = count >= ROW_LANES &&
-                    (access->kind == ACCESS_LOAD ? read_series(cta, word, count * words)
-                                                 : write_series(cta, word, count * words));
+        bool done =
+            count >= ROW_LANES && (access->kind == ACCESS_LOAD
+                                       ? cta->launch->check->rows->read(cta, word, count * words)
+                                       : cta->launch->check->rows->write(cta, word, count * words));
         left |= done ? 0 : lane_range(lane, count);
     }
     return left;

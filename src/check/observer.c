@@ -1,4 +1,5 @@
 /* What exec tells of a launch, and who looks at it. */
+#include "check/rows.h"
 #include "check/state.h"
 
 #include <inttypes.h>
@@ -402,6 +403,7 @@ int check_create(struct check **out, uint64_t base, uint64_t range_bytes, bool l
     check->base = base;
     check->range_bytes = range_bytes;
     check->lockstep = lockstep;
+    check->rows = rows_best();
     check->written = reserve(range_bytes / 8 + 64);
     check->words = reserve(range_bytes + 64);
     if (!check->written || !check->words) {

@@ -13,24 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/rows.h"
 #include "check/state.h"
 #include "exec/fault.h"
 #include "exec/ops.h"
 #include "exec/program.h"
 
-#define TIME_SHIFT 12
-#define TIME_MAX ((1u << 20) - 1)
-#define WARP_SHIFT 6
-#define SEVERAL (1u << 5)
-
 static uint32_t time_of(uint32_t record)
 {
     return record >> TIME_SHIFT;
-}
-
-static uint32_t warp_of(uint32_t record)
-{
-    return record >> WARP_SHIFT & 63;
 }
 
 /* Does the access of the record come before what the lane does now? */
@@ -185,14 +176,6 @@ static uint32_t lane_on(struct watched_cta *cta, uint32_t granule, uint32_t mine
     return bad;
 }
 
-/* What an access of a warp is held against in the usual cases, in which nothing is wrong. */
-struct calm {
-    uint32_t limit; /* every record up to it is ordered for the warp */
-    uint32_t me;    /* the record of lane 0 */
-    uint32_t own;   /* the bits in which a record is the lane's own: in lockstep, the warp's */
-    uint32_t shift, each;
-};
-
 static struct calm calm_begin(const struct watched_cta *cta, const struct exec_access *access,
                               uint32_t mine)
 {
@@ -204,50 +187,10 @@ static struct calm calm_begin(const struct watched_cta *cta, const struct exec_a
                          .each = (uint32_t)access->bytes * access->vec >> cta->launch->shift};
 }
 
-static inline uint32_t is_calm(const struct calm *c, uint32_t record, uint32_t lane)
-{
-    return (record <= c->limit) | (((record ^ (c->me | lane)) & c->own) == 0);
-}
-
 /* Written by the block at all? */
 static inline uint32_t is_written(const struct watched_cta *cta, uint32_t granule)
 {
     return (cta->writes[granule] >= cta->begin) | (cta->atomics[granule] >= cta->begin);
-}
-
-/* Loads of consecutive granules, which nobody else reads. */
-static bool load_series(struct watched_cta *cta, uint32_t first, const struct calm *c, uint32_t pc)
-{
-    uint32_t good = 1, count = WARP_LANES * c->each;
-    const uint32_t *writes = cta->writes + first, *atomics = cta->atomics + first;
-    uint32_t *reads = cta->reads + first, *pcs = cta->read_pcs + first;
-    for (uint32_t i = 0; i < count; i++)
-        good &= (writes[i] <= c->limit) & (atomics[i] <= c->limit) &
-                ((writes[i] >= cta->begin) | (atomics[i] >= cta->begin)) &
-                ((reads[i] <= c->limit) | ((reads[i] ^ c->me) >> WARP_SHIFT == 0));
-    for (uint32_t i = 0; good && i < count; i++) {
-        reads[i] = c->me | i / c->each;
-        pcs[i] = pc;
-    }
-    return good;
-}
-
-static bool store_series(struct watched_cta *cta, uint32_t first, const struct calm *c, uint32_t pc)
-{
-    uint32_t good = 1, count = WARP_LANES * c->each;
-    uint32_t *writes = cta->writes + first, *pcs = cta->write_pcs + first;
-    const uint32_t *atomics = cta->atomics + first, *reads = cta->reads + first,
-                   *more = cta->more_reads + first;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t lane = i / c->each;
-        good &= is_calm(c, writes[i], lane) & is_calm(c, atomics[i], lane) &
-                is_calm(c, reads[i], lane) & is_calm(c, more[i], lane);
-    }
-    for (uint32_t i = 0; good && i < count; i++) {
-        writes[i] = c->me | i / c->each;
-        pcs[i] = pc;
-    }
-    return good;
 }
 
 /* Who reads what: lanes that read one place one after the other are one. */
@@ -325,34 +268,19 @@ static bool halves_in_a_row(const struct exec_access *access, const struct calm 
                0;
 }
 
-/* note_read() of those, without a branch. False where one is not settled. */
-static bool load_row(struct watched_cta *cta, uint32_t first, const struct calm *c, uint32_t pc)
-{
-    const uint32_t *writes = cta->writes + first, *atomics = cta->atomics + first;
-    uint32_t *restrict reads = cta->reads + first, *restrict more = cta->more_reads + first;
-    uint32_t *restrict pcs = cta->read_pcs + first;
-    uint32_t limit = c->limit, begin = cta->begin, me = c->me | SEVERAL, good = UINT32_MAX;
-    for (uint32_t i = 0; i < WARP_LANES / 2; i++)
-        good &= -(uint32_t)((writes[i] >= begin) & (writes[i] <= limit) & (atomics[i] <= limit));
-    for (uint32_t i = 0; good && i < WARP_LANES / 2; i++) {
-        uint32_t read = reads[i], other = more[i], mine = me | i;
-        uint32_t own = -(uint32_t)(warp_of(read) == warp_of(me) || read <= limit);
-        uint32_t second = -(uint32_t)(warp_of(other) == warp_of(me) || other <= limit) & ~own;
-        reads[i] = (own & mine) | (~own & read);
-        pcs[i] = (own & pc) | (~own & pcs[i]);
-        more[i] = (second & mine) | (~second & other);
-    }
-    return good;
-}
-
 /* Loads of any granules. */
 static bool load_any(struct watched_cta *cta, const struct exec_access *access, uint32_t mask,
                      const struct calm *c)
 {
     struct readers r;
     uint32_t good = 1;
+    const struct row_table *rows = cta->launch->check->rows;
+    uint32_t first = (uint32_t)(access->address[0] >> c->shift);
+    if (access->contiguous && c->each == 1 &&
+        rows->load_settled(cta, first, WARP_LANES, 0, c, access->pc))
+        return true;
     if (mask == UINT32_MAX && halves_in_a_row(access, c) &&
-        load_row(cta, (uint32_t)(access->address[0] >> c->shift), c, access->pc))
+        rows->load_settled(cta, first, WARP_LANES / 2, SEVERAL, c, access->pc))
         return true;
     if (mask == UINT32_MAX && is_half_alike(access, 0) && is_half_alike(access, WARP_LANES / 2) &&
         access->address[0] != access->address[WARP_LANES - 1])
@@ -397,11 +325,12 @@ static bool all_calm(struct watched_cta *cta, const struct exec_access *access, 
                      uint32_t mine)
 {
     struct calm c = calm_begin(cta, access, mine);
+    const struct row_table *rows = cta->launch->check->rows;
     uint32_t first = (uint32_t)(access->address[0] >> c.shift);
     if (access->kind == ACCESS_LOAD)
-        return (access->contiguous && load_series(cta, first, &c, access->pc)) ||
+        return (access->contiguous && rows->load(cta, first, &c, access->pc)) ||
                load_any(cta, access, mask, &c);
-    return access->contiguous ? store_series(cta, first, &c, access->pc)
+    return access->contiguous ? rows->store(cta, first, &c, access->pc)
                               : store_any(cta, access, mask, &c);
 }
 
@@ -416,6 +345,8 @@ static bool writes_same(const struct exec_access *access, const struct exec_cta 
 static bool lanes_clash(const struct exec_access *access, uint32_t mask, uint32_t *lane)
 {
     uint64_t bytes = (uint64_t)access->bytes * access->vec;
+    if (access->contiguous)
+        return false;
     for (uint32_t rest = mask & (mask - 1), last = lowest_lane(mask); rest; rest &= rest - 1) {
         uint32_t i = lowest_lane(rest);
         if (access->address[i] == access->address[last] &&

@@ -129,6 +129,7 @@ enum {
 
 struct check {
     struct exec_observer observer;
+    const struct row_table *rows; /* rows.h */
     uint64_t base, range_bytes;
     bool lockstep;
     uint8_t *written; /* a bit for each byte of device memory */
