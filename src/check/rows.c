@@ -149,13 +149,23 @@ ROWS_FOR(rows_portable, )
 ROWS_FOR(rows_avx2, __attribute__((target(FEATURES_AVX2))))
 ROWS_FOR(rows_avx512, __attribute__((target(FEATURES_AVX512))))
 
-const struct row_table *rows_best(void)
+const struct row_table *rows_at(uint32_t index)
 {
-    return lanes_have_avx512() ? &rows_avx512 : lanes_have_avx2() ? &rows_avx2 : &rows_portable;
+    const struct row_table *const tables[] = {&rows_portable, lanes_have_avx2() ? &rows_avx2 : NULL,
+                                              lanes_have_avx512() ? &rows_avx512 : NULL};
+    return index < sizeof tables / sizeof *tables ? tables[index] : NULL;
 }
 #else
-const struct row_table *rows_best(void)
+const struct row_table *rows_at(uint32_t index)
 {
-    return &rows_portable;
+    return index == 0 ? &rows_portable : NULL;
 }
 #endif
+
+const struct row_table *rows_best(void)
+{
+    const struct row_table *best = rows_at(0);
+    for (uint32_t i = 1; rows_at(i); i++)
+        best = rows_at(i);
+    return best;
+}

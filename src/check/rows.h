@@ -64,6 +64,8 @@ struct row_table {
                          uint32_t several, const struct calm *c, uint32_t pc);
 };
 
-const struct row_table *rows_best(void); /* for this host */
+/* The tables that this host can run, from the portable one to the best; NULL: there are no more. */
+const struct row_table *rows_at(uint32_t index);
+const struct row_table *rows_best(void);
 
 #endif
