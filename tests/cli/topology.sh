@@ -14,7 +14,7 @@ from html.parser import HTMLParser
 from xml.dom import minidom
 
 text = open("page.html", encoding="utf-8").read()
-open_tags, void = [], {"meta"}
+open_tags, void = [], {"meta", "wbr"}
 class Reader(HTMLParser):
     def handle_starttag(self, tag, attributes):
         if tag not in void and tag not in ("rect", "line", "circle", "polyline"):

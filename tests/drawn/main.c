@@ -15,6 +15,8 @@
 int cuModuleLoadData(handle *, const void *);
 int cuModuleUnload(handle);
 int cuArrayCreate_v2(handle *, const struct abi_array_desc *);
+int cuArrayDestroy(handle);
+int cuTexObjectDestroy(uint64_t);
 int cuMemcpy2D_v2(const struct abi_copy2d_driver *);
 int cuTexObjectCreate(uint64_t *, const struct abi_resource_desc_driver *,
                       const struct abi_texture_desc_driver *, const void *);
@@ -34,9 +36,14 @@ enum {
     MOST_THREADS = 5 * DRAWN_MOST_THREADS
 };
 
+struct texture {
+    handle array;
+    uint64_t object;
+};
+
 struct device {
     address in, out, scratch, totals;
-    uint64_t filtered, texels;
+    struct texture filtered, texels;
     uint8_t *results;
 };
 
@@ -56,23 +63,22 @@ static void draw_input(uint32_t words[DRAWN_IN_WORDS], uint64_t seed)
 }
 
 /* 16 x 8 texels, of four bytes each. */
-static uint64_t make_texture(const void *host, int format, unsigned channels,
-                             const struct abi_texture_desc_driver *view)
+static struct texture make_texture(const void *host, int format, unsigned channels,
+                                   const struct abi_texture_desc_driver *view)
 {
     struct abi_array_desc desc = {WIDTH, HEIGHT, format, channels};
-    handle array;
-    uint64_t texture;
-    OK(cuArrayCreate_v2(&array, &desc));
+    struct texture texture;
+    OK(cuArrayCreate_v2(&texture.array, &desc));
     struct abi_copy2d_driver copy = {.src_type = FROM_HOST,
                                      .src_host = host,
                                      .src_pitch = 4 * WIDTH,
                                      .dst_type = TO_ARRAY,
-                                     .dst_array = array,
+                                     .dst_array = texture.array,
                                      .width = 4 * WIDTH,
                                      .height = HEIGHT};
     OK(cuMemcpy2D_v2(&copy));
-    struct abi_resource_desc_driver resource = {.type = 0, .handle = array};
-    OK(cuTexObjectCreate(&texture, &resource, view, NULL));
+    struct abi_resource_desc_driver resource = {.type = 0, .handle = texture.array};
+    OK(cuTexObjectCreate(&texture.object, &resource, view, NULL));
     return texture;
 }
 
@@ -107,8 +113,16 @@ static void open_device(struct device *device)
     EXPECT(device->results);
 }
 
+static void free_texture(struct texture texture)
+{
+    OK(cuTexObjectDestroy(texture.object));
+    OK(cuArrayDestroy(texture.array));
+}
+
 static void close_device(struct device *device)
 {
+    free_texture(device->filtered);
+    free_texture(device->texels);
     OK(cuMemFree_v2(device->in));
     OK(cuMemFree_v2(device->out));
     OK(cuMemFree_v2(device->scratch));
@@ -128,8 +142,12 @@ static uint64_t run(struct device *device, const char *ptx, struct drawn_size si
     OK(cuMemsetD32_v2(device->scratch, 0x5a5a5a5a, MOST_THREADS * FORM_SCRATCH_BYTES / 4));
     OK(cuMemsetD32_v2(device->totals, 0x1234567, DRAWN_TOTALS_BYTES / 4));
     OK(cuModuleLoadData(&module, ptx));
-    void *args[] = {&device->in,     &device->out,      &device->scratch,
-                    &device->totals, &device->filtered, &device->texels};
+    void *args[] = {&device->in,
+                    &device->out,
+                    &device->scratch,
+                    &device->totals,
+                    &device->filtered.object,
+                    &device->texels.object};
     OK(launch(function(module, "k"), size.grid, size.block, NULL, args));
     OK(cuCtxSynchronize());
     OK(cuMemcpyDtoH_v2(device->results, device->out, bytes));

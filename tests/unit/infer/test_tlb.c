@@ -45,7 +45,7 @@ struct data {
     uint32_t rows;  /* what lines of every other 8 KiB take longer where they are missing, cycles */
     bool far_apart; /* lines of the first 16 MiB are all held */
     uint64_t held[MOST_HELD];
-    bool here[(UINT64_C(1) << 30) / LINE_BYTES];
+    bool here[(UINT64_C(1) << 33) / LINE_BYTES];
 };
 
 enum { SMS = 3 };
@@ -147,6 +147,7 @@ static bool holds_data(struct data *data, uint64_t line)
         held[1] = last != line / 2 ? last : held[1];
         return last == line / 2 || second;
     }
+    assert_true(line < sizeof data->here);
     bool here = data->here[line] || (data->far_apart && line < (16u << 20) / LINE_BYTES);
     if (!here) {
         uint64_t *oldest = &data->held[data->next++ % data->lines];
