@@ -274,6 +274,7 @@ struct exec_env {
     struct marks *marks;        /* exec/memory/marks.h; NULL: no other thread runs CTAs */
     struct exec_stores *stores; /* exec/stores.h: stores to device memory wait there. NULL: they
                                    are seen by all at once */
+    bool untimed; /* nobody asks when its instructions happen: loops for that are chosen */
 };
 
 struct exec_warp {

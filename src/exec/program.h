@@ -166,6 +166,8 @@ struct exec_program {
     struct arena *arena;
     const struct ptx_module *module;
     struct uop *uops;
+    struct uop
+        *untimed_uops; /* the same with the loops that are best without timing; may be uops */
     const struct ptx_insn **insns; /* of each pc; NULL for the uop that leaves */
     struct exec_uop_info *infos;
     uint32_t length;

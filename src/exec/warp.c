@@ -59,7 +59,7 @@ int exec_warp_init(struct exec_warp *warp, struct exec_cta *cta, uint32_t first_
     warp->fault_lane = 0;
     warp->fault_address = 0;
     state->program = program;
-    state->uops = program->uops;
+    state->uops = env->untimed ? program->untimed_uops : program->uops;
     state->base[BASE_POOL] = program->pool;
     state->base[BASE_SPECIAL] = (uint8_t *)state->tid;
     state->first_thread = first_thread;

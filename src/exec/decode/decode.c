@@ -221,6 +221,8 @@ static int decode_program(struct decoder *d, struct ptx_func *kernel)
         rc = decode_body(d, program->functions[i]);
     if (rc == SONDE_OK)
         rc = finish_pool(d);
+    if (rc == SONDE_OK)
+        rc = decode_untimed(d);
     if (rc != SONDE_OK)
         return rc;
     order_at_issue(program);
@@ -252,13 +254,10 @@ int exec_program_create(struct exec_program **out, const struct ptx_module *modu
     program->module = module;
     program->direct_shared = direct_shared();
     program->was_refused = arena_alloc(arena, sizeof *program->was_refused);
-    struct decoder d = {.program = program,
-                        .arena = arena,
-                        .module = module,
-                        .resolver = resolver,
-                        .lanes = lanes_table()};
+    struct decoder d = {.program = program, .arena = arena, .module = module, .resolver = resolver};
     int rc = decode_program(&d, (struct ptx_func *)kernel);
     vec_free(&d.pool);
+    vec_free(&d.loops);
     u64_map_free(&d.pool_32);
     u64_map_free(&d.pool_64);
     u64_map_free(&d.shared_offsets);
@@ -281,6 +280,8 @@ void exec_program_destroy(struct exec_program *program)
 {
     if (!program)
         return;
+    if (program->untimed_uops != program->uops)
+        free(program->untimed_uops);
     free(program->uops);
     free(program->infos);
     free(program->insns);

@@ -1,7 +1,8 @@
 /*
  * Decoding, in three layers. This header is the lowest: the decoder and its services, which name no
- * operation. Each file of them uses only those before it: refuse.c (errors), layout.c (where
- * variables lie), function.c (functions), operand.c (operands and constants). The operations
+ * operation. Each file of them uses only those before it: refuse.c (errors), loops.c (loops over
+ * lanes), layout.c (where variables lie), function.c (functions), operand.c (operands and
+ * constants). The operations
  * (exec/ops/) lie above the services, and decode.c, the loop over instructions, lies above the
  * operations' table.
  *
@@ -21,18 +22,25 @@
 #include "util/container/map.h"
 #include "util/container/vec.h"
 
+/* The loop of the uop at pc without timing; one of the two. */
+struct decode_loop {
+    uint32_t pc;
+    lane_fn *lanes;
+    lane_compare *compare;
+};
+
 struct decoder {
     struct exec_program *program;
     struct arena *arena;
     const struct ptx_module *module;
     const struct exec_resolver *resolver;
-    const struct lane_table *lanes;
     struct exec_function *function; /* being decoded */
     const struct ptx_insn *insn;
     struct uop *uop;
     struct exec_uop_info *info;
     uint32_t pc;
     VEC(uint8_t) pool;
+    VEC(struct decode_loop) loops;
     struct u64_map pool_32, pool_64; /* constant -> operand reference */
     struct u64_map shared_offsets;   /* struct ptx_var * -> offset in the CTA's shared memory */
     struct u64_map functions;        /* struct ptx_func * -> struct exec_function * */
@@ -49,6 +57,15 @@ int decode_refuse(const struct decoder *d, const char *fmt, ...)
 const char *decode_file(const struct ptx_module *module, const struct ptx_func *func);
 /* The state space of the instruction's address; of a variable named without one, the variable's. */
 enum isa_space decode_address_space(const struct ptx_insn *insn, const struct ptx_operand *address);
+
+/* loops.c */
+
+/* The uop's loop, NULL if there is none: lanes_find(), lanes_find_compare(). */
+int decode_lane_loop(struct decoder *d, enum isa_op op, enum isa_type dt, enum isa_type st,
+                     const struct lane_entry **found);
+int decode_lane_compare(struct decoder *d, enum isa_mod cmp, enum isa_type type);
+/* The uops without timing, once all are decoded. */
+int decode_untimed(struct decoder *d);
 
 /* layout.c */
 

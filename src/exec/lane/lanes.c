@@ -27,8 +27,11 @@ bool lanes_have_avx512(void)
 
 const struct lane_table *lanes_table(void)
 {
-    if (lanes_avx512.count && lanes_have_avx512())
-        return &lanes_avx512;
+    return lanes_avx512.count && lanes_have_avx512() ? &lanes_avx512 : lanes_timed_table();
+}
+
+const struct lane_table *lanes_timed_table(void)
+{
     return lanes_avx2.count && lanes_have_avx2() ? &lanes_avx2 : &lanes_portable;
 }
 

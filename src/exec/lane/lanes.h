@@ -5,8 +5,8 @@
  * their type says) and uint64_t for 64 bits. A predicate is a pointer to one lane mask.
  *
  * The same loops are compiled for several processors (lanes_portable.c, lanes_avx2.c,
- * lanes_avx512.c); lanes_table() chooses by what the host's has. All give the same bits, which a
- * test checks.
+ * lanes_avx512.c); lanes_table() and lanes_timed_table() choose by what the host's has. All give
+ * the same bits, which a test checks.
  */
 #ifndef SONDE_EXEC_LANES_H
 #define SONDE_EXEC_LANES_H
@@ -53,7 +53,10 @@ extern const struct lane_entry lanes_special_avx2[], lanes_special_avx512[]; /* 
 /* Of count 0 where the compiler cannot. */
 extern const struct lane_table lanes_avx2, lanes_avx512;
 
-const struct lane_table *lanes_table(void); /* the best for this host */
+const struct lane_table *lanes_table(void); /* the best for this host without timing */
+/* The best with timing, where a warp's instructions come one at a time among much else: never
+ * AVX-512, with which it takes 3 to 10 % longer (docs/adr/0016). */
+const struct lane_table *lanes_timed_table(void);
 /* The host has what the files *_avx2.c, *_avx512.c are compiled for. */
 bool lanes_have_avx2(void);
 bool lanes_have_avx512(void);

@@ -72,9 +72,10 @@ int decode_cvta(struct decoder *d)
     /* An addition modulo 2^64. */
     uint64_t number = d->insn->op == OP_CVTA_TO ? 0 - window : window;
     d->uop->run = run_lanes;
-    d->uop->lanes = lanes_find(d->lanes, OP_ADD, TYPE_s64, TYPE_s64, NULL);
     d->uop->dst_bytes = 8;
-    int rc = decode_dest(d, &d->uop->dst, &d->insn->operands[0], 8);
+    int rc = decode_lane_loop(d, OP_ADD, TYPE_s64, TYPE_s64, NULL);
+    if (rc == SONDE_OK)
+        rc = decode_dest(d, &d->uop->dst, &d->insn->operands[0], 8);
     if (rc == SONDE_OK)
         rc = decode_source(d, 0, &d->insn->operands[1], 8);
     return rc == SONDE_OK ? decode_constant(d, &d->uop->source[1], number, 8) : rc;

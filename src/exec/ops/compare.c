@@ -81,7 +81,9 @@ enum exec_event run_set(struct exec_warp *warp, const struct uop *uop, uint32_t 
 static int decode_comparison(struct decoder *d, enum isa_type type)
 {
     const struct ptx_insn *insn = d->insn;
-    d->uop->compare = lanes_find_compare(d->lanes, (enum isa_mod)insn->mods[MODC_CMP], type);
+    int rc = decode_lane_compare(d, (enum isa_mod)insn->mods[MODC_CMP], type);
+    if (rc != SONDE_OK)
+        return rc;
     if (!d->uop->compare)
         return decode_refuse(d, "comparison '%s%s.%s' is not implemented", isa_row(insn->op)->name,
                              isa_mod_text((enum isa_mod)insn->mods[MODC_CMP]),
@@ -103,7 +105,7 @@ static int decode_comparison(struct decoder *d, enum isa_type type)
     if (insn->mods[MODC_FTZ] != MOD_NONE && type == TYPE_f32)
         d->uop->option |= COMPARE_FTZ;
     uint32_t bytes = isa_type_info(type)->bytes;
-    int rc = decode_source(d, 0, &insn->operands[1], bytes);
+    rc = decode_source(d, 0, &insn->operands[1], bytes);
     if (rc == SONDE_OK)
         rc = decode_source(d, 1, &insn->operands[2], bytes);
     if (rc == SONDE_OK && insn->operand_count > 3)

@@ -135,7 +135,9 @@ int decode_regular(struct decoder *d)
     enum isa_type st = insn->type_count >= 2   ? insn->types[1]
                        : insn->type_count == 1 ? insn->types[0]
                                                : TYPE_NONE;
-    d->uop->lanes = lanes_find(d->lanes, insn->op, dt, st, &entry);
+    int rc = decode_lane_loop(d, insn->op, dt, st, &entry);
+    if (rc != SONDE_OK)
+        return rc;
     if (!entry)
         return decode_refuse(d, "instruction '%s' is not implemented for these types",
                              isa_row(insn->op)->name);
@@ -146,8 +148,8 @@ int decode_regular(struct decoder *d)
         return decode_refuse(d, "instruction '%s' is not implemented", isa_row(insn->op)->name);
     d->uop->run = run_lanes;
     d->uop->dst_bytes = isa_type_info(entry->d)->bytes > 4 ? 8 : 4;
-    int rc = decode_dest(d, &d->uop->dst, &insn->operands[0],
-                         shape == SHAPE_CVT ? 0 : d->uop->dst_bytes);
+    rc = decode_dest(d, &d->uop->dst, &insn->operands[0],
+                     shape == SHAPE_CVT ? 0 : d->uop->dst_bytes);
     if (rc == SONDE_OK)
         rc = decode_sources(d, letters, entry);
     if (rc == SONDE_OK && shape == SHAPE_SELP) {

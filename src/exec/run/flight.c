@@ -405,6 +405,7 @@ static int runner_create(struct runner **out, struct flight *flight)
     r->direct = direct_access();
     r->observer = launch->observer;
     r->warp_count = (block[0] * block[1] * block[2] + WARP_LANES - 1) / WARP_LANES;
+    r->env.untimed = true;
     r->env.nsmid = 1;
     r->env.nwarpid = r->warp_count;
     r->cta.launch = launch;

@@ -142,7 +142,7 @@ static void assert_clear_after(const char *what, const struct exec_warp *warp, c
 static void run_warp(struct device *dev, direct_fn *direct, const char *text)
 {
     static uint8_t shared[512];
-    struct exec_env env = {0};
+    struct exec_env env = {.untimed = direct != NULL};
     struct exec_cta cta = {.shared = shared, .shared_bytes = sizeof shared, .launch = &dev->launch};
     struct exec_warp warp = {0};
     struct exec_access access = {0};

@@ -1,6 +1,8 @@
 /* Barriers among warps, and what the lanes of one warp tell each other. */
 #include "support/exec_device.h"
 
+#include "exec/program.h"
+
 #define STORE32(r) "cvt.u64.u32 %l19, " r "; st.global.u64 [%out], %l19;\n"
 
 static void check(const char *text, uint32_t threads, uint32_t (*want)(uint32_t t))
@@ -328,6 +330,29 @@ static void the_scoreboard_is_told_what_is_read_and_written(void **state)
     device_close(&dev);
 }
 
+/* With timing loops are never those of AVX-512; without it they are the best, guarded or not. */
+static void loops_are_chosen_for_what_runs_them(void **state)
+{
+    (void)state;
+    struct device dev;
+    device_open(&dev,
+                PTX_HEAD ".visible .entry k()\n{\n.reg .b32 %a; .reg .b64 %x; .reg .pred %p;\n"
+                         "add.s32 %a, %a, %a;\nsetp.lt.s32 %p, %a, 1;\n"
+                         "@%p cvta.shared.u64 %x, %x;\nret;\n}\n",
+                "k");
+    const struct uop *timed = dev.program->uops, *untimed = dev.program->untimed_uops;
+    const struct lane_table *tables[] = {lanes_timed_table(), lanes_table()};
+    assert_ptr_not_equal(tables[0], &lanes_avx512);
+    for (int i = 0; i < 2; i++) {
+        const struct uop *uops = i ? untimed : timed;
+        assert_true(uops[0].lanes == lanes_find(tables[i], OP_ADD, TYPE_s32, TYPE_s32, NULL));
+        assert_true(uops[1].compare == lanes_find_compare(tables[i], MOD_CMP_lt, TYPE_s32));
+        assert_true(uops[2].lanes == lanes_find(tables[i], OP_ADD, TYPE_s64, TYPE_s64, NULL));
+        assert_true(uops[2].guard == timed[2].guard && uops[2].run == timed[2].run);
+    }
+    device_close(&dev);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -346,6 +371,7 @@ int main(void)
         cmocka_unit_test(impossible_launches_are_refused),
         cmocka_unit_test(a_load_writes_its_register_when_it_is_committed),
         cmocka_unit_test(the_scoreboard_is_told_what_is_read_and_written),
+        cmocka_unit_test(loops_are_chosen_for_what_runs_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
