@@ -29,6 +29,14 @@ struct row_fit {
 bool rows_fit(struct row_fit *out, const uint32_t *lines, size_t count);
 
 /*
+ * Do the lines lie as the fit says, each hashed by itself? `each` is the lines of a row that was
+ * asked, on average. Not where lines come in blocks of as many; nor in rows of one line of which
+ * some lack theirs, which are of slices that no row shows; nor where they are few. The number of
+ * sets is then doubtful.
+ */
+bool rows_as_hashed(const struct row_fit *fit, const uint32_t *lines, size_t count, double each);
+
+/*
  * Finds more lines of the conflicting set, and the rows that they lie in: sets and size. The ways
  * are those of the conflicting set. INFER_UNDECIDED where there are no rows.
  */

@@ -15,12 +15,15 @@
 static const struct {
     size_t least_lines;
     uint32_t most_width, least_period;
-    double chance;
+    double chance, filled;
+    size_t many_lines;
 } limits = {
     .least_lines = 5,  /* lines: fewer lie in rows by chance */
     .most_width = 512, /* lines of a row: more slices are not looked for */
     .least_period = 8, /* rows: a shorter period needs no rows to be found (index.c) */
     .chance = 1e-4,    /* chance that lines lie so regularly, over all widths that are tried */
+    .filled = 0.8,     /* lines for each row of one line: all have theirs, but for noise. Chosen */
+    .many_lines = 10,  /* lines: of fewer any width makes rows, now and then. Blind trials */
 };
 
 /* The period of the rows of a width that begin `phase` lines early; 0: all lie in one row. */
@@ -99,4 +102,32 @@ bool rows_fit(struct row_fit *out, const uint32_t *lines, size_t count)
     *out = all[best].fit;
     out->share = exp(all[best].weight - sum);
     return true;
+}
+
+/* Lines from `first` on that are in its row; those after a descent are of another one. */
+static size_t lines_of_row(const struct row_fit *fit, const uint32_t *lines, size_t count,
+                           size_t first)
+{
+    size_t end = first + 1;
+    while (end < count && lines[end] > lines[first] && lines[end] - lines[first] < fit->sets / 2) {
+        end++;
+    }
+    return end - first;
+}
+
+/* Does each row that has lines have as many, and more than one? So blocks of lines are hashed. */
+static bool come_in_blocks(const struct row_fit *fit, const uint32_t *lines, size_t count)
+{
+    size_t block = lines_of_row(fit, lines, count, 0);
+    bool alike = block > 1;
+    for (size_t i = block; alike && i < count; i += block) {
+        alike = lines_of_row(fit, lines, count, i) == block;
+    }
+    return alike;
+}
+
+bool rows_as_hashed(const struct row_fit *fit, const uint32_t *lines, size_t count, double each)
+{
+    return count >= limits.many_lines && !come_in_blocks(fit, lines, count) &&
+           (fit->width > 1 || each >= limits.filled);
 }

@@ -93,6 +93,21 @@ static int find_crowd(struct level *level, size_t fits)
     return rc;
 }
 
+/* What drawn victims, or a rule that is not known, leave of a set: one more may fit now and then.
+ */
+static void doubt_ways(struct cache_result *result)
+{
+    static const char *const drawn[] = {"", "random", "biased"};
+    bool is_drawn = false;
+    for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++) {
+        is_drawn = is_drawn || strcmp(result->policy.name, drawn[i]) == 0;
+    }
+    if (is_drawn && result->ways.status == ATTRIBUTE_MEASURED) {
+        result->ways.confidence = fmin(result->ways.confidence, limits.sure);
+        result->size.confidence = fmin(result->size.confidence, limits.sure);
+    }
+}
+
 int large_take_apart(struct level *level)
 {
     int rc = level_line(level);
@@ -103,7 +118,11 @@ int large_take_apart(struct level *level)
     }
     rc = level_rows(level);
     rc = lab_soft(rc) ? 0 : rc;
-    return rc ? rc : large_policy(level);
+    rc = rc ? rc : large_policy(level);
+    if (rc == 0) {
+        doubt_ways(level->result);
+    }
+    return rc;
 }
 
 bool crowd_applies(const struct level *level)

@@ -1,4 +1,5 @@
-/* Rows of hashed slices, from lines drawn here; and from lines that lie anywhere. */
+/* Rows of hashed slices, from lines drawn here; and from lines that lie anywhere. What does not lie
+ * as hashed lines do is told apart. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,12 +77,57 @@ static void few_lines_tell_nothing(void **state)
     assert_false(rows_fit(&fit, lines, 4));
 }
 
+/* `blocks` rows of a fit, each `block` lines from its beginning on. */
+static size_t put_blocks(uint32_t *out, const struct row_fit *fit, size_t blocks, size_t block)
+{
+    size_t count = 0;
+    for (size_t row = 0; row < blocks; row++) {
+        for (size_t i = 0; i < block; i++) {
+            out[count++] = (uint32_t)(row * fit->sets + i);
+        }
+    }
+    return count;
+}
+
+static void lines_in_blocks_are_not_hashed_one_by_one(void **state)
+{
+    (void)state;
+    const struct row_fit fit = {.width = 4, .period = 576, .sets = 2304, .share = 1};
+    uint32_t lines[MOST];
+    size_t count = put_blocks(lines, &fit, 6, 4);
+    assert_false(rows_as_hashed(&fit, lines, count, 0.7));
+    lines[count++] = (uint32_t)(6 * fit.sets); /* a row of one line: by itself */
+    assert_true(rows_as_hashed(&fit, lines, count, 0.7));
+}
+
+static void rows_of_one_line_all_have_it(void **state)
+{
+    (void)state;
+    const struct row_fit fit = {.width = 1, .period = 40, .sets = 40, .share = 1};
+    uint32_t lines[MOST];
+    size_t count = put_blocks(lines, &fit, 16, 1);
+    assert_true(rows_as_hashed(&fit, lines, count, 1));
+    assert_false(rows_as_hashed(&fit, lines, count, 0.6));
+}
+
+static void few_lines_in_rows_are_doubtful(void **state)
+{
+    (void)state;
+    /* of a blind trial, where sets come again after 20480 lines */
+    const struct row_fit fit = {.width = 29, .period = 279, .sets = 8091, .share = 0.99995};
+    const uint32_t lines[] = {10, 14, 20, 22, 8101, 8110, 16200};
+    assert_false(rows_as_hashed(&fit, lines, sizeof lines / sizeof *lines, 1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_any_width_are_found_and_hardly_ever_others),
         cmocka_unit_test(lines_anywhere_lie_in_no_rows),
         cmocka_unit_test(few_lines_tell_nothing),
+        cmocka_unit_test(lines_in_blocks_are_not_hashed_one_by_one),
+        cmocka_unit_test(rows_of_one_line_all_have_it),
+        cmocka_unit_test(few_lines_in_rows_are_doubtful),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
