@@ -19,6 +19,7 @@
 #define PHASES 128 /* two of each barrier of a block; waits for more count for all of them */
 
 struct bulk {
+    uint32_t granules; /* that there is room for */
     uint32_t now, fenced, all_waited;
     uint32_t *begun, *phases, *pcs; /* of copies, by granule: time (0: none), key of the phase */
     uint32_t *stored, *store_pcs;
@@ -48,20 +49,38 @@ void bulk_destroy(struct bulk *b)
     free(b);
 }
 
-bool bulk_begin(struct watched_cta *cta)
+static struct bulk *bulk_create(uint32_t granules)
 {
-    bulk_destroy(cta->bulk);
-    struct bulk *b = cta->bulk = calloc(1, sizeof *b);
+    struct bulk *b = calloc(1, sizeof *b);
+    size_t count = (size_t)granules + 1;
     if (!b)
-        return false;
-    size_t count = (size_t)cta->granules + 1;
+        return NULL;
+    b->granules = granules;
     b->begun = calloc(count, sizeof *b->begun);
     b->phases = calloc(count, sizeof *b->phases);
     b->pcs = calloc(count, sizeof *b->pcs);
     b->stored = calloc(count, sizeof *b->stored);
     b->store_pcs = calloc(count, sizeof *b->store_pcs);
     b->ready = calloc(count, 1);
-    return b->begun && b->phases && b->pcs && b->stored && b->store_pcs && b->ready;
+    if (b->begun && b->phases && b->pcs && b->stored && b->store_pcs && b->ready)
+        return b;
+    bulk_destroy(b);
+    return NULL;
+}
+
+bool bulk_begin(struct watched_cta *cta)
+{
+    struct bulk *b = cta->bulk;
+    if (!b || b->granules < cta->granules) {
+        bulk_destroy(b);
+        return (cta->bulk = bulk_create(cta->granules)) != NULL;
+    }
+    size_t count = (size_t)cta->granules + 1;
+    b->now = b->fenced = b->all_waited = b->count = 0;
+    memset(b->begun, 0, count * sizeof *b->begun);
+    memset(b->stored, 0, count * sizeof *b->stored);
+    memset(b->ready, 0, count);
+    return true;
 }
 
 /* `what` reads by the asynchronous proxy what threads have stored. */
@@ -161,13 +180,24 @@ void bulk_fenced(struct watched_cta *cta)
     cta->bulk->fenced = ++cta->bulk->now;
 }
 
-static bool is_over(const struct bulk *b, uint32_t granule)
+/* What is over stays so, and is forgotten. */
+static bool is_over(struct bulk *b, uint32_t granule)
 {
     uint32_t begun = b->begun[granule];
     bool over = begun <= b->all_waited;
     for (uint32_t i = 0; !over && i < b->count; i++)
         over = b->waited[i].phase == b->phases[granule] && b->waited[i].time > begun;
+    if (over)
+        b->begun[granule] = 0;
     return over;
+}
+
+bool bulk_is_quiet(const struct watched_cta *cta, uint32_t first, uint32_t end)
+{
+    uint32_t begun = 0;
+    for (uint32_t i = first; i < end; i++)
+        begun |= cta->bulk->begun[i];
+    return !begun;
 }
 
 void bulk_copied(struct watched_cta *cta, const struct exec_warp *warp, uint32_t pc, uint32_t lane,
@@ -181,7 +211,7 @@ void bulk_copied(struct watched_cta *cta, const struct exec_warp *warp, uint32_t
 bool bulk_multiplies(struct watched_cta *cta, const struct exec_warp *warp, uint32_t lane,
                      uint64_t offset, uint64_t bytes)
 {
-    const struct bulk *b = cta->bulk;
+    struct bulk *b = cta->bulk;
     uint32_t end;
     for (uint32_t i = shared_granules(cta, offset, bytes, &end); i < end; i++) {
         bool over = is_over(b, i);

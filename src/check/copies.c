@@ -125,10 +125,15 @@ static void report(struct watched_cta *cta, const struct exec_warp *warp, uint32
         tid[1], tid[2], other, insn_line(warp->state->program, cta->copies->pcs[granule]));
 }
 
-static bool is_over(const struct copies *c, uint32_t record)
+/* What is over stays so, and is forgotten. */
+static bool is_over(struct copies *c, uint32_t granule)
 {
+    uint32_t record = c->last[granule];
     uint32_t warp = record >> LANE_BITS & (CHECK_WARPS - 1), lane = record & (WARP_LANES - 1);
-    return record == 0 || (record >> GROUP_SHIFT) - 1 < c->over[warp][lane];
+    if (record != 0 && (record >> GROUP_SHIFT) - 1 >= c->over[warp][lane])
+        return false;
+    c->last[granule] = 0;
+    return true;
 }
 
 bool copies_multiply(struct watched_cta *cta, const struct exec_warp *warp, uint32_t lane,
@@ -136,17 +141,40 @@ bool copies_multiply(struct watched_cta *cta, const struct exec_warp *warp, uint
 {
     uint32_t end;
     for (uint32_t i = shared_granules(cta, offset, bytes, &end); i < end; i++)
-        if (!is_over(cta->copies, cta->copies->last[i])) {
+        if (!is_over(cta->copies, i)) {
             report(cta, warp, warp->pc, lane, offset, i, "product of");
             return false;
         }
     return true;
 }
 
+/* Nothing is being copied to these granules. */
+static bool is_quiet(const struct watched_cta *cta, uint32_t first, uint32_t end)
+{
+    uint32_t copied = 0;
+    for (uint32_t i = first; i < end; i++)
+        copied |= cta->copies->last[i];
+    return !copied && bulk_is_quiet(cta, first, end);
+}
+
+/* A load of all lanes, one behind the other, from where nothing is being copied: most of them. */
+static bool is_quiet_row(const struct watched_cta *cta, const struct exec_access *access,
+                         uint32_t bytes)
+{
+    if (access->kind != ACCESS_LOAD || access->space != SPACE_SHARED || !access->contiguous)
+        return false;
+    uint32_t end,
+        first = shared_granules(cta, access->address[0], (uint64_t)bytes * WARP_LANES, &end);
+    return is_quiet(cta, first, end);
+}
+
 static void others_access(struct watched_cta *cta, const struct exec_warp *warp,
                           const struct exec_access *access, uint32_t mask, uint32_t bytes)
 {
     bool stores = access->kind != ACCESS_LOAD && access->kind != ACCESS_MATRIX_LOAD;
+    if ((access->space != SPACE_SHARED && access->space != SPACE_NONE) ||
+        is_quiet_row(cta, access, bytes))
+        return;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = lowest_lane(rest), end;
         bool shared = access->space == SPACE_SHARED ||
@@ -154,7 +182,7 @@ static void others_access(struct watched_cta *cta, const struct exec_warp *warp,
         if (!shared)
             continue;
         for (uint32_t i = shared_granules(cta, access->address[lane], bytes, &end); i < end; i++)
-            if (!is_over(cta->copies, cta->copies->last[i])) {
+            if (!is_over(cta->copies, i)) {
                 report(cta, warp, access->pc, lane, access->address[lane], i,
                        stores ? "store to" : "load from");
                 return;

@@ -111,6 +111,59 @@ BODY bool load_settled_granules(const struct watched_cta *cta, uint32_t first, u
     return true;
 }
 
+/* The same for granules anywhere: what they become is worked out for all of them first. */
+BODY bool load_listed_granules(const struct watched_cta *cta, const struct row_list *list,
+                               const struct calm *c, uint32_t pc)
+{
+    uint32_t now[WARP_LANES], now_pc[WARP_LANES], now_more[WARP_LANES];
+    const uint32_t *writes = cta->writes, *atomics = cta->atomics, *granule = list->granule;
+    const uint32_t *reads = cta->reads, *more = cta->more_reads, *pcs = cta->read_pcs;
+    uint32_t limit = c->limit, begin = cta->begin, me = c->me, count = list->count, bad = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t write = writes[granule[i]];
+        bad |= (write < begin) | (write > limit) | (atomics[granule[i]] > limit);
+    }
+    if (bad)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t read = reads[granule[i]], other = more[granule[i]], mine = list->record[i];
+        uint32_t own = -(uint32_t)((warp_of(read) == warp_of(me)) | (read <= limit));
+        uint32_t second = -(uint32_t)((warp_of(other) == warp_of(me)) | (other <= limit)) & ~own;
+        uint32_t met = ((read ^ me) >> WARP_SHIFT == 0) & (read != mine);
+        uint32_t met_other = ((other ^ me) >> WARP_SHIFT == 0) & (other != mine);
+        now[i] = (own & (mine | met * SEVERAL)) | (~own & read);
+        now_pc[i] = (own & pc) | (~own & pcs[granule[i]]);
+        now_more[i] = (second & (mine | met_other * SEVERAL)) | (~second & other);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        cta->reads[granule[i]] = now[i];
+        cta->read_pcs[granule[i]] = now_pc[i];
+        cta->more_reads[granule[i]] = now_more[i];
+    }
+    return true;
+}
+
+BODY bool store_listed_granules(const struct watched_cta *cta, const struct row_list *list,
+                                const struct calm *calm, uint32_t pc)
+{
+    const struct calm c = *calm;
+    const uint32_t *writes = cta->writes, *atomics = cta->atomics, *reads = cta->reads,
+                   *more = cta->more_reads, *granule = list->granule;
+    uint32_t count = list->count, bad = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t g = granule[i], lane = list->record[i];
+        bad |= 1 ^ (is_calm(&c, writes[g], lane) & is_calm(&c, atomics[g], lane) &
+                    is_calm(&c, reads[g], lane) & is_calm(&c, more[g], lane));
+    }
+    if (bad)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        cta->writes[granule[i]] = list->record[i];
+        cta->write_pcs[granule[i]] = pc;
+    }
+    return true;
+}
+
 /* The table NAME of all of them, compiled for TARGET. */
 #define ROWS_FOR(NAME, TARGET)                                                                     \
     TARGET static bool NAME##_read(const struct watched_cta *cta, uint32_t *word, uint32_t count)  \
@@ -137,8 +190,19 @@ BODY bool load_settled_granules(const struct watched_cta *cta, uint32_t first, u
     {                                                                                              \
         return load_settled_granules(cta, first, count, several, c, pc);                           \
     }                                                                                              \
-    static const struct row_table NAME = {NAME##_read, NAME##_write, NAME##_load, NAME##_store,    \
-                                          NAME##_settled};
+    TARGET static bool NAME##_listed(const struct watched_cta *cta, const struct row_list *list,   \
+                                     const struct calm *c, uint32_t pc)                            \
+    {                                                                                              \
+        return load_listed_granules(cta, list, c, pc);                                             \
+    }                                                                                              \
+    TARGET static bool NAME##_put(const struct watched_cta *cta, const struct row_list *list,      \
+                                  const struct calm *c, uint32_t pc)                               \
+    {                                                                                              \
+        return store_listed_granules(cta, list, c, pc);                                            \
+    }                                                                                              \
+    static const struct row_table NAME = {                                                         \
+        NAME##_read,    NAME##_write,  NAME##_load, NAME##_store,                                  \
+        NAME##_settled, NAME##_listed, NAME##_put};
 
 ROWS_FOR(rows_portable, )
 

@@ -48,6 +48,11 @@ static inline uint32_t is_calm(const struct calm *c, uint32_t record, uint32_t l
     return (record <= c->limit) | (((record ^ (c->me | lane)) & c->own) == 0);
 }
 
+/* Granules of shared memory, and the record that each lane's access leaves there. */
+struct row_list {
+    uint32_t count, granule[WARP_LANES], record[WARP_LANES];
+};
+
 /* Each true when no word needs a closer look; else it has changed nothing. */
 struct row_table {
     /* Reads of words of device memory that nobody else has written, or that are read by several. */
@@ -62,6 +67,12 @@ struct row_table {
      * them, too. */
     bool (*load_settled)(const struct watched_cta *cta, uint32_t first, uint32_t count,
                          uint32_t several, const struct calm *c, uint32_t pc);
+    /* Loads of the granules of a list, each named once, which others may read, too. */
+    bool (*load_listed)(const struct watched_cta *cta, const struct row_list *list,
+                        const struct calm *c, uint32_t pc);
+    /* Stores to the granules of a list. */
+    bool (*store_listed)(const struct watched_cta *cta, const struct row_list *list,
+                         const struct calm *c, uint32_t pc);
 };
 
 /* The tables that this host can run, from the portable one to the best; NULL: there are no more. */

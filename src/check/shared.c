@@ -193,12 +193,33 @@ static inline uint32_t is_written(const struct watched_cta *cta, uint32_t granul
     return (cta->writes[granule] >= cta->begin) | (cta->atomics[granule] >= cta->begin);
 }
 
-/* Who reads what: lanes that read one place one after the other are one. */
-struct readers {
-    uint32_t count, granule[WARP_LANES], record[WARP_LANES];
-};
+/* The lanes of a mask and their granules, one a lane. False: they do not ascend. */
+static bool list_lanes(struct row_list *r, const struct exec_access *access, uint32_t mask,
+                       const struct calm *c)
+{
+    uint32_t back = 0;
+    if (mask == UINT32_MAX) {
+        r->count = WARP_LANES;
+        for (uint32_t i = 0; i < WARP_LANES; i++) {
+            r->granule[i] = (uint32_t)(access->address[i] >> c->shift);
+            r->record[i] = c->me | i;
+        }
+        for (uint32_t i = 1; i < WARP_LANES; i++)
+            back |= r->granule[i] <= r->granule[i - 1];
+        return !back;
+    }
+    r->count = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest), i = r->count++;
+        r->granule[i] = (uint32_t)(access->address[lane] >> c->shift);
+        r->record[i] = c->me | lane;
+        back |= i > 0 && r->granule[i] <= r->granule[i - 1];
+    }
+    return !back;
+}
 
-static void readers_find(struct readers *r, const struct exec_access *access, uint32_t mask,
+/* Who reads what: lanes that read one place one after the other are one. */
+static void readers_find(struct row_list *r, const struct exec_access *access, uint32_t mask,
                          const struct calm *c)
 {
     uint64_t last = UINT64_MAX;
@@ -228,7 +249,7 @@ static bool is_half_alike(const struct exec_access *access, uint32_t first)
                   (WARP_LANES / 2 - 1) * sizeof *access->address) == 0;
 }
 
-static void readers_of_halves(struct readers *r, const struct exec_access *access,
+static void readers_of_halves(struct row_list *r, const struct exec_access *access,
                               const struct calm *c)
 {
     r->count = 2;
@@ -268,11 +289,19 @@ static bool halves_in_a_row(const struct exec_access *access, const struct calm 
                0;
 }
 
+/* Single granules of more than three lanes: fewer are faster one by one. */
+static bool is_worth_listing(uint32_t mask, const struct calm *c)
+{
+    mask &= mask - 1;
+    mask &= mask - 1;
+    return c->each == 1 && (mask & (mask - 1)) != 0;
+}
+
 /* Loads of any granules. */
 static bool load_any(struct watched_cta *cta, const struct exec_access *access, uint32_t mask,
                      const struct calm *c)
 {
-    struct readers r;
+    struct row_list r;
     uint32_t good = 1;
     const struct row_table *rows = cta->launch->check->rows;
     uint32_t first = (uint32_t)(access->address[0] >> c->shift);
@@ -282,9 +311,13 @@ static bool load_any(struct watched_cta *cta, const struct exec_access *access, 
     if (mask == UINT32_MAX && halves_in_a_row(access, c) &&
         rows->load_settled(cta, first, WARP_LANES / 2, SEVERAL, c, access->pc))
         return true;
+    bool may_ascend = mask != UINT32_MAX || access->address[1] > access->address[0];
     if (mask == UINT32_MAX && is_half_alike(access, 0) && is_half_alike(access, WARP_LANES / 2) &&
         access->address[0] != access->address[WARP_LANES - 1])
         readers_of_halves(&r, access, c);
+    else if (may_ascend && is_worth_listing(mask, c) && list_lanes(&r, access, mask, c) &&
+             rows->load_listed(cta, &r, c, access->pc))
+        return true;
     else
         readers_find(&r, access, mask, c);
     for (uint32_t k = 0; k < r.count; k++)
@@ -301,7 +334,12 @@ static bool load_any(struct watched_cta *cta, const struct exec_access *access, 
 static bool store_any(struct watched_cta *cta, const struct exec_access *access, uint32_t mask,
                       const struct calm *c)
 {
+    struct row_list list;
     uint32_t good = 1;
+    if (is_worth_listing(mask, c)) {
+        list_lanes(&list, access, mask, c);
+        return cta->launch->check->rows->store_listed(cta, &list, c, access->pc);
+    }
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = lowest_lane(rest);
         uint32_t first = (uint32_t)(access->address[lane] >> c->shift);
@@ -345,7 +383,10 @@ static bool writes_same(const struct exec_access *access, const struct exec_cta 
 static bool lanes_clash(const struct exec_access *access, uint32_t mask, uint32_t *lane)
 {
     uint64_t bytes = (uint64_t)access->bytes * access->vec;
-    if (access->contiguous)
+    uint32_t alike = mask != UINT32_MAX;
+    for (uint32_t i = 1; i < WARP_LANES; i++)
+        alike |= access->address[i] == access->address[i - 1];
+    if (access->contiguous || !alike)
         return false;
     for (uint32_t rest = mask & (mask - 1), last = lowest_lane(mask); rest; rest &= rest - 1) {
         uint32_t i = lowest_lane(rest);

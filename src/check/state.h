@@ -249,6 +249,8 @@ void bulk_copied(struct watched_cta *cta, const struct exec_warp *warp, uint32_t
 /* A product reads there; false: a fault has been found. */
 bool bulk_multiplies(struct watched_cta *cta, const struct exec_warp *warp, uint32_t lane,
                      uint64_t offset, uint64_t bytes);
+/* No bulk copy to these granules that is not known to be over. */
+bool bulk_is_quiet(const struct watched_cta *cta, uint32_t first, uint32_t end);
 bool bulk_access(struct watched_cta *cta, const struct exec_warp *warp,
                  const struct exec_access *access, uint32_t lane, uint32_t granule, bool stores);
 

@@ -187,11 +187,11 @@ static bool is_passed_over(struct runner *r, const struct uop *uop)
     return space == SPACE_PARAM || space == SPACE_CONST;
 }
 
-/* A load by all lanes that the direct way takes: it changes nothing but registers, so that it may
- * be made before it is told. False: nothing has happened. */
+/* A load that the direct way takes: it changes nothing but registers, so that it may be made before
+ * it is told. False: nothing has happened. */
 static bool load_now(struct runner *r, struct exec_warp *warp, const struct uop *uop, uint32_t mask)
 {
-    if (uop->run != run_memory || mask != UINT32_MAX)
+    if (uop->run != run_memory || !mask)
         return false;
     const struct uop_memory *memory = uop->memory;
     if (!memory->is_direct || memory->kind != ACCESS_LOAD || memory->space == SPACE_NONE)
@@ -221,14 +221,15 @@ static enum exec_event observe_one(struct runner *r, struct exec_warp *warp, int
     return EXEC_DONE;
 }
 
-/* Lane loops in a row, `most` of them at most: how many. Nothing else moves a warp in between. */
-static inline uint64_t run_straight(struct exec_warp *warp, uint64_t most)
+/* Lane loops in a row, `most` of them at most and none that an observer watches (NULL: there is no
+ * observer): how many. Nothing else moves a warp in between. */
+static inline uint64_t run_straight(struct exec_warp *warp, uint64_t most, const uint8_t *watch)
 {
     const struct exec_state *state = warp->state;
     const struct uop *uop = &state->uops[warp->pc];
     uint32_t pc = warp->pc, active = warp->active;
     uint64_t done = 0;
-    for (; uop->run == run_lanes && done < most; uop++) {
+    for (; uop->run == run_lanes && done < most && !(watch && watch[pc]); uop++) {
         uint32_t mask = active & (state->preds[uop->guard] ^ uop->guard_flip);
         if (mask)
             lanes_run(state, uop, mask);
@@ -255,7 +256,7 @@ static inline int run_slice(struct runner *r, struct exec_warp *warp, enum exec_
     *event = EXEC_DONE;
     do {
         uint32_t active = count_lanes(warp->active);
-        uint64_t straight = observed ? 0 : run_straight(warp, limit - insns);
+        uint64_t straight = run_straight(warp, limit - insns, observed ? r->watch : NULL);
         lanes += straight * active;
         insns += straight;
         if (straight > 0)

@@ -63,12 +63,34 @@ static void fill(struct side *s, struct rng *rng)
     }
 }
 
-enum { ROW_READ, ROW_WRITE, ROW_LOAD, ROW_STORE, ROW_SETTLED, ROW_HALVES, ROWS };
+enum {
+    ROW_READ,
+    ROW_WRITE,
+    ROW_LOAD,
+    ROW_STORE,
+    ROW_SETTLED,
+    ROW_HALVES,
+    ROW_LISTED,
+    ROW_LISTED_STORE,
+    ROWS
+};
+
+/* Some of the lanes, each at a granule of its own. */
+static struct row_list list_of(const struct calm *c)
+{
+    struct row_list list = {0};
+    for (uint32_t lane = 0; lane < WARP_LANES; lane += 1 + lane % 3 / 2) {
+        list.granule[list.count] = lane * 3 + 1;
+        list.record[list.count++] = c->me | lane;
+    }
+    return list;
+}
 
 static bool run(const struct row_table *t, uint32_t row, struct watched_cta *cta, struct side *s,
                 const struct calm *c)
 {
     uint32_t words = WARP_LANES * c->each - c->each * 3; /* no whole vectors */
+    const struct row_list list = list_of(c);
     switch (row) {
     case ROW_READ:
         return t->read(cta, s->words, words);
@@ -80,8 +102,12 @@ static bool run(const struct row_table *t, uint32_t row, struct watched_cta *cta
         return t->store(cta, 0, c, PC);
     case ROW_SETTLED:
         return t->load_settled(cta, 1, WARP_LANES, 0, c, PC);
-    default:
+    case ROW_HALVES:
         return t->load_settled(cta, 1, WARP_LANES / 2, SEVERAL, c, PC);
+    case ROW_LISTED:
+        return t->load_listed(cta, &list, c, PC);
+    default:
+        return t->store_listed(cta, &list, c, PC);
     }
 }
 
@@ -150,6 +176,42 @@ static void settled_row_keeps_others_reads(void **state)
     }
 }
 
+/* Granules one behind the other, by their list or as a row: the same. */
+static void list_is_a_row(void **state)
+{
+    struct rng rng;
+    uint32_t good[2] = {0};
+    (void)state;
+    rng_seed(&rng, 18);
+    for (uint32_t n = 0; n < CASES; n++) {
+        static struct side before, row, listed;
+        const struct row_table *t = rows_at(n % 3) ? rows_at(n % 3) : rows_at(0);
+        struct check_launch launch = {.tag = TAG};
+        struct calm c = {.limit = (4u << TIME_SHIFT) - 1,
+                         .me = 5u << TIME_SHIFT | WARP << WARP_SHIFT,
+                         .own = rng_below(&rng, 2) ? 63u << WARP_SHIFT : (1u << TIME_SHIFT) - 1,
+                         .each = 1};
+        struct row_list list = {.count = WARP_LANES};
+        for (uint32_t i = 0; i < WARP_LANES; i++) {
+            list.granule[i] = i;
+            list.record[i] = c.me | i;
+        }
+        fill(&before, &rng);
+        row = listed = before;
+        struct watched_cta of_row = watched_of(&row, &launch);
+        struct watched_cta of_list = watched_of(&listed, &launch);
+        bool store = n / 3 % 2;
+        bool as_row = store ? t->store(&of_row, 0, &c, PC)
+                            : t->load_settled(&of_row, 0, WARP_LANES, 0, &c, PC);
+        bool as_list = store ? t->store_listed(&of_list, &list, &c, PC)
+                             : t->load_listed(&of_list, &list, &c, PC);
+        assert_int_equal(as_row, as_list);
+        assert_memory_equal(&row, &listed, sizeof row);
+        good[store] += as_row;
+    }
+    assert_true(good[0] > 20 && good[1] > 20);
+}
+
 /* A word of the launch that another block wrote wants a closer look; its reads make it several's.
  */
 static void words_of_others(void **state)
@@ -173,8 +235,8 @@ static void words_of_others(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(tables_agree),
-                                       cmocka_unit_test(settled_row_keeps_others_reads),
-                                       cmocka_unit_test(words_of_others)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tables_agree), cmocka_unit_test(list_is_a_row),
+        cmocka_unit_test(settled_row_keeps_others_reads), cmocka_unit_test(words_of_others)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
