@@ -20,17 +20,30 @@
 static const struct form {
     const char *name, *instruction, *reg;
     uint32_t d, a, b; /* registers; of wgmma a 0: shared memory */
-    double products;  /* of a warp */
+    double products;  /* of a warp; of sparse ones those of the numbers that are there */
+    bool sparse;
 } forms[] = {
     {"mma.f16", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "f", 4, 4, 2, 2048},
     {"mma.bf16", "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "f", 4, 4, 2, 2048},
     {"mma.half", "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", "r", 2, 4, 2, 2048},
     {"mma.tf32", "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", "f", 4, 4, 2, 1024},
     {"mma.s8", "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", "r", 4, 4, 2, 4096},
+    {"mma.e4m3", "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", "f", 4, 4, 2, 4096},
+    {"mma.s4", "mma.sync.aligned.m16n8k64.row.col.s32.s4.s4.s32", "r", 4, 4, 2, 8192},
+    {"mma.b1", "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc", "r", 4, 4, 2, 32768},
+    {"mma.f64", "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", "e", 2, 1, 1, 256},
+    {"mma.sp.tf32", "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32", "f",
+     4, 4, 4, 1024, true},
+    {"mma.sp.f16", "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", "f", 4,
+     4, 4, 2048, true},
+    {"mma.sp.s8", "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32", "r", 4, 4,
+     4, 4096, true},
     {"wmma.f16", "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", "f", 8, 8, 8, 4096},
     {"wgmma.n64.f16", "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16", "f", 32, 0, 0, 16384},
     {"wgmma.n128.bf16", "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16", "f", 64, 0, 0,
      32768},
+    {"wgmma.n128.tf32", "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32", "f", 64, 0, 0,
+     16384},
     {"wgmma.n128.e4m3", "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3", "f", 64, 0, 0,
      65536},
     {"wgmma.n128.s8", "wgmma.mma_async.sync.aligned.m64n128k32.s32.s8.s8", "r", 64, 0, 0, 65536},
@@ -59,12 +72,13 @@ static void instruction(struct strbuf *out, const struct form *form)
         return;
     }
     strbuf_printf(out, ", ");
-    registers(out, "r", 10, form->a);
+    const char *from = form->reg[0] == 'e' ? "e" : "r";
+    registers(out, from, 10, form->a);
     strbuf_printf(out, ", ");
-    registers(out, "r", 20, form->b);
+    registers(out, from, 20, form->b);
     strbuf_printf(out, ", ");
     registers(out, form->reg, 100, form->d);
-    strbuf_printf(out, ";\n");
+    strbuf_printf(out, form->sparse ? ", %%r6, 0;\n" : ";\n");
 }
 
 /* 128 threads; operands' bits are of numbers from 2^-3 to 2^1 whatever their type. */
@@ -75,14 +89,15 @@ static void kernel_text(struct strbuf *out, const struct form *form)
                   ".shared .align 1024 .b8 tile[32768];\n"
                   ".visible .entry k(.param .u32 rounds)\n{\n"
                   "    .reg .b32 %%r<300>, %%t, %%i;\n    .reg .f32 %%f<300>;\n"
-                  "    .reg .b64 %%d<4>;\n    .reg .pred %%p, %%q;\n"
+                  "    .reg .b64 %%d<4>, %%e<300>;\n    .reg .pred %%p, %%q;\n"
                   "    mov.u32 %%t, %%tid.x;\n    mul.lo.u32 %%r1, %%t, 2654435761;\n"
                   "    mov.u32 %%r3, tile;\n    mad.lo.u32 %%r2, %%t, 4, %%r3;\n"
                   "    mov.u32 %%i, 0;\nFILL:\n    mad.lo.u32 %%r1, %%r1, 1664525, 1013904223;\n"
                   "    and.b32 %%r4, %%r1, 0x87878787;\n    or.b32 %%r4, %%r4, 0x38383838;\n"
                   "    st.shared.u32 [%%r2], %%r4;\n    add.u32 %%r2, %%r2, 512;\n"
                   "    add.u32 %%i, %%i, 1;\n    setp.lt.u32 %%q, %%i, 64;\n    @%%q bra FILL;\n"
-                  "    bar.sync 0;\n    setp.ne.u32 %%p, %%r3, 1;\n");
+                  "    bar.sync 0;\n    setp.ne.u32 %%p, %%r3, 1;\n"
+                  "    mov.u32 %%r6, 0x4e9ce494;\n"); /* pairs in order: which numbers are there */
     strbuf_printf(out, "    shr.u32 %%r3, %%r3, 4;\n    cvt.u64.u32 %%d0, %%r3;\n"
                        "    or.b64 %%d0, %%d0, 0x4000004000010000;\n    mov.u32 %%i, 0;\n");
     for (uint32_t i = 10; i < 30; i++) {
@@ -91,10 +106,12 @@ static void kernel_text(struct strbuf *out, const struct form *form)
                       "    xor.b32 %%r4, %%r1, %%r%u;\n    and.b32 %%r4, %%r4, 0x02030203;\n"
                       "    xor.b32 %%r%u, %%r%u, %%r4;\n",
                       i, i, i);
+        strbuf_printf(out, "    mov.b64 %%e%u, {%%r%u, %%r%u};\n", i, i, i);
     }
     for (uint32_t i = 0; i < form->d; i++) {
-        strbuf_printf(out, "    mov.b32 %%%s%u, %s;\n", form->reg, 100 + i,
-                      form->reg[0] == 'f' ? "0f00000000" : "0");
+        strbuf_printf(
+            out, form->reg[0] == 'e' ? "    mov.b64 %%%s%u, %s;\n" : "    mov.b32 %%%s%u, %s;\n",
+            form->reg, 100 + i, form->reg[0] == 'f' ? "0f00000000" : "0");
     }
     strbuf_printf(out, "    ld.param.u32 %%r5, [rounds];\nAGAIN:\n%s",
                   form->a ? "" : "    wgmma.fence.sync.aligned;\n");

@@ -92,12 +92,28 @@ static void a_swap_wants_both_halves_equal(void **state)
     device_close(&dev);
 }
 
+/* ptxas 13 leaves 64 bits of zeros above them, also above -1. */
+static void constants_fill_the_lower_half(void **state)
+{
+    (void)state;
+    struct device dev;
+    const uint64_t *words = run(
+        &dev, "mov.b128 %q1, -1;\nst.global.b128 [%d1+512], %q1;\nst.global.b128 [%d1+1024], 5;\n"
+              "atom.global.exch.b128 %q2, [%d1+1024], 0x8000000000000001;");
+    for (uint32_t i = 0; i < LANES; i++) {
+        assert_true(words[64 + 2 * i] == UINT64_MAX && words[65 + 2 * i] == 0);
+        assert_true(words[128 + 2 * i] == UINT64_C(0x8000000000000001) && words[129 + 2 * i] == 0);
+    }
+    device_close(&dev);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(moves_pack_and_unpack_two_or_four_parts),
         cmocka_unit_test(shared_memory_and_generic_addresses_have_them_too),
         cmocka_unit_test(lanes_exchange_one_after_the_other),
+        cmocka_unit_test(constants_fill_the_lower_half),
         cmocka_unit_test(a_swap_wants_both_halves_equal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
