@@ -51,15 +51,27 @@ static void codes_of_line(uint32_t *codes, const uint8_t *line, uint32_t bits, u
     }
 }
 
-/* What codes stand for. Halves made of 8-bit floats have no subnormal numbers of e4m3. */
+/* Of 8 bits, exactly: e5m2 is a half's upper byte, e4m3 has its exponent 8 lower, and subnormal
+ * numbers that are none of f16. */
+static void codes_to_halves(uint32_t *codes, bool e4m3, uint32_t count)
+{
+    static const uint16_t subnormal[] = {0, 0x1800, 0x1c00, 0x1e00, 0x2000, 0x2100, 0x2200, 0x2300};
+    for (uint32_t k = 0; !e4m3 && k < count; k++)
+        codes[k] = (codes[k] & 0x7f) > format_e5m2.infinity ? HALF_NAN : codes[k] << 8;
+    for (uint32_t k = 0; e4m3 && k < count; k++) {
+        uint32_t magnitude = codes[k] & 0x7f, sign = codes[k] >> 7 << 15;
+        uint32_t half = (magnitude << 7) + (8u << 10);
+        half = magnitude < 8 ? subnormal[magnitude & 7] : half;
+        codes[k] = magnitude == format_e4m3.nan ? HALF_NAN : sign | half;
+    }
+}
+
+/* What codes stand for. */
 static void split_codes(int32_t *mantissa, int32_t *exponent, const struct product *p,
                         const struct float_format *format, uint32_t *codes, uint32_t count)
 {
-    for (uint32_t k = 0; p->pairwise && k < count; k++) {
-        double value = format_widen(format, codes[k]);
-        codes[k] =
-            value == value ? format_narrow(&format_f16, value, ROUND_NEAREST, false) : HALF_NAN;
-    }
+    if (p->pairwise)
+        codes_to_halves(codes, format == &format_e4m3, count);
     p->loops->parts(mantissa, exponent, p->pairwise ? &format_f16 : format, codes, count);
 }
 
