@@ -14,6 +14,7 @@ struct capture {
     struct rt_stream *origin;
     struct rt_graph *graph;
     bool spoilt;
+    struct rt_node_vec dropped; /* taken out of a stream's nodes by the program */
 };
 
 int rt_capture_begin(struct rt_stream *stream)
@@ -155,6 +156,7 @@ static int check_joined(const struct rt_stream *stream)
         return error_memory();
     }
     mark(&stream->latest, marked);
+    mark(&stream->capture->dropped, marked);
     for (size_t i = 0; i < graph->nodes.count; i++) {
         joined &= marked[i];
     }
@@ -199,6 +201,7 @@ int rt_capture_end(struct rt_stream *stream, struct rt_graph **out)
     } else {
         rt_graph_destroy(capture->graph);
     }
+    vec_free(&capture->dropped);
     free(capture);
     queue_leave(rt);
     return rc;
@@ -241,7 +244,8 @@ int rt_capture_set_deps(struct rt_stream *stream, struct rt_node *const *deps, s
             rc = error_set(SONDE_EUSAGE, "a node of another graph");
         }
     }
-    if (rc == 0 && !add) {
+    if (rc == 0 && stream->capture && !add) {
+        rc = add_latest(&stream->capture->dropped, &stream->latest);
         vec_clear(&stream->latest);
     }
     for (size_t i = 0; rc == 0 && i < count; i++) {

@@ -278,7 +278,8 @@ int rt_capture_begin(struct rt_stream *stream);
 int rt_capture_end(struct rt_stream *stream, struct rt_graph **out);
 enum rt_capture_state rt_capture_state(const struct rt_stream *stream, uint64_t *id,
                                        struct rt_graph **graph);
-/* The nodes that the next one would depend on, borrowed; and their exchange. */
+/* The nodes that the next one would depend on, borrowed; and their exchange. What is taken out need
+ * not be joined to the stream at the end. */
 size_t rt_capture_deps(const struct rt_stream *stream, struct rt_node *const **deps);
 int rt_capture_set_deps(struct rt_stream *stream, struct rt_node *const *deps, size_t count,
                         bool add);

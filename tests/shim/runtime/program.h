@@ -5,6 +5,7 @@
 #include "tests/shim/runtime/runtime.h"
 
 void **__cudaRegisterFatBinary(void *);
+char __cudaInitModule(void **);
 void __cudaRegisterFatBinaryEnd(void **);
 void __cudaUnregisterFatBinary(void **);
 void __cudaRegisterFunction(void **, const void *, char *, const char *, int, void *, void *,

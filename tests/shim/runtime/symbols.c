@@ -218,8 +218,7 @@ int main(int argc, char **argv)
     __cudaRegisterVar(code, &factor_here, "factor", "factor", 0, 4, 0, 0);
     __cudaRegisterVar(code, &addend_here, "addend", "addend", 0, 4, 1, 0);
     __cudaRegisterVar(code, &lost_here, "lost", "lost", 0, 4, 0, 0);
-    __cudaRegisterManagedVar(code, (void **)&shared_word, "shared_word", "shared_word", 0, 4, 0,
-                             0);
+    __cudaRegisterManagedVar(code, (void **)&shared_word, "shared_word", "shared_word", 0, 4, 0, 0);
     __cudaRegisterFatBinaryEnd(code);
     OK(cudaStreamCreate(&stream));
     variables(stream);
