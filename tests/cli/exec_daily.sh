@@ -55,6 +55,7 @@ quiet --kernel texels --block 4 --arg print:u32:4 --arg texture:u8:4x2:texels,sm
 quiet --kernel texels --block 4 --arg print:u32:4 --arg texture:u8x3:4x2:texels --arg surface:u32:4:surface
 quiet --kernel texels --block 4 --arg print:u32:4 --arg texture:u8:4x:texels --arg surface:u32:4:surface
 quiet --kernel texels --block 4 --arg print:u32:4 --arg texture:u8:4x2:absent --arg surface:u32:4:surface
+quiet --kernel texels --block 4 --arg print:u32:4 --arg texture:u8:4x2:texels --arg surface:u32:4:missing
 
 echo "# mistakes"
 wrong() {

@@ -34,6 +34,8 @@ int cudaStreamIsCapturing(void *, int *);
 int cudaStreamGetCaptureInfo(void *, int *, unsigned long long *, void **, void *const **,
                              const void **, size_t *);
 int cudaStreamUpdateCaptureDependencies(void *, void *const *, const void *, size_t, unsigned);
+int cudaLaunchCooperativeKernel(const void *, struct abi_dim3, struct abi_dim3, void **, size_t,
+                                void *);
 int cudaMemsetAsync(void *, int, size_t, void *);
 int cudaMemGetMemPool(void **, const struct abi_location *, int);
 int cudaMemGetDefaultMemPool(void **, const struct abi_location *, int);
@@ -116,6 +118,22 @@ static void kernels(void *stream)
     EXPECT(*shared_word == before + 2);
     node.function = &gone_here;
     GIVES(98, cudaGraphAddKernelNode(&second, graph, NULL, 0, &node));
+    OK(cudaGraphDestroy(graph));
+}
+
+/* More blocks than the device holds at once are refused when they are captured, not when they run.
+ */
+static void too_many(void *stream)
+{
+    struct abi_dim3 many = {1 << 20, 1, 1}, one = {1, 1, 1};
+    void *graph;
+    size_t count = 9;
+    OK(cudaStreamBeginCapture(stream, 0));
+    GIVES(720, cudaLaunchCooperativeKernel(&add_one_here, many, one, NULL, 0, stream));
+    OK(cudaLaunchCooperativeKernel(&add_one_here, one, one, NULL, 0, stream));
+    OK(cudaStreamEndCapture(stream, &graph));
+    OK(cudaGraphGetNodes(graph, NULL, &count));
+    EXPECT(count == 1);
     OK(cudaGraphDestroy(graph));
 }
 
@@ -272,6 +290,7 @@ int main(int argc, char **argv)
     EXPECT(__cudaInitModule(code) && *shared_word == 21); /* before the first launch */
     symbols(streams[0]);
     kernels(streams[0]);
+    too_many(streams[0]);
     allocations(streams[0]);
     into_graphs(streams);
     told_and_set(streams[0]);

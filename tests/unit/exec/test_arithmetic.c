@@ -52,6 +52,21 @@ static void a_negated_guard_runs_the_other_lanes(void **state)
         want_negated_guard);
 }
 
+static uint32_t want_max(uint32_t t)
+{
+    return t % 2 ? 1 : 0x80000000u;
+}
+
+/* A second operation on a comparison is signed where an operand is. */
+static void vset_takes_its_second_operation_by_the_operands_types(void **state)
+{
+    (void)state;
+    check32(KERNEL("", "mov.u32 %r0, 0x80000000; and.b32 %r1, %t, 1; setp.eq.u32 %p0, %r1, 1;\n"
+                       "vset.u32.u32.lt.max %r2, %t, 100, %r0;\n"
+                       "@%p0 vset.s32.u32.lt.max %r2, %t, 100, %r0;\n" STORE32("%r2")),
+            want_max);
+}
+
 static uint64_t want_wide(uint32_t t)
 {
     return (uint64_t)((int64_t)(int32_t)(0 - t) * 0x12345678);
@@ -438,6 +453,7 @@ int main(void)
         cmocka_unit_test(add_s32_wraps_and_leaves_inactive_lanes_alone),
         cmocka_unit_test(a_negated_guard_runs_the_other_lanes),
         cmocka_unit_test(mul_wide_s32_gives_64_bits),
+        cmocka_unit_test(vset_takes_its_second_operation_by_the_operands_types),
         cmocka_unit_test(a_carry_chain_adds_64_bits_in_two_words),
         cmocka_unit_test(a_borrow_chain_subtracts_64_bits_in_two_words),
         cmocka_unit_test(mov_packs_and_unpacks_halves),

@@ -103,6 +103,27 @@ static void check_loops(const struct product_loops *loops)
     assert_true(whole > ROWS_DRAWN / 2 && whole < ROWS_DRAWN);
 }
 
+static void check_dots(const struct product_loops *loops)
+{
+    _Alignas(32) int16_t a[64], b[64];
+    for (uint32_t terms = 16; terms <= 64; terms += 16) {
+        int32_t sum = 0;
+        for (uint32_t i = 0; i < 64; i++) {
+            a[i] = (int16_t)((int32_t)(draw() % 512) - 256);
+            b[i] = (int16_t)((int32_t)(draw() % 512) - 256);
+            sum += i < terms ? a[i] * b[i] : 0;
+        }
+        assert_int_equal(loops->dot(a, b, terms), sum);
+    }
+}
+
+static void sums_of_small_integers_take_each_term_once(void **unused)
+{
+    (void)unused;
+    check_dots(&product_loops_portable);
+    check_dots(product_loops_choose());
+}
+
 static void loops_for_any_processor_follow_the_rule(void **unused)
 {
     (void)unused;
@@ -120,6 +141,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_for_any_processor_follow_the_rule),
         cmocka_unit_test(loops_for_this_processor_follow_the_rule),
+        cmocka_unit_test(sums_of_small_integers_take_each_term_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

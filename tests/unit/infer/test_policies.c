@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "infer/policy/rule.h"
+#include "util/rng.h"
 
 static char *read_text(const char *path)
 {
@@ -77,6 +78,46 @@ static void each_rule_evicts_what_it_says(void **state)
     assert_reads(POLICY_LRU_LATE, "abcABdAed"); /* d itself goes before what was hit */
 }
 
+/* A set's states are those of a number, but for what all ways have in common. */
+static bool is_washed_state(const struct policy_set *set, unsigned number)
+{
+    uint64_t most = 0, named = 0;
+    for (uint32_t way = 0; way < set->ways; way++) {
+        uint64_t state = set->rule->washed_state(set->ways, way, number);
+        most = set->state[way] > most ? set->state[way] : most;
+        named = state > named ? state : named;
+    }
+    for (uint32_t way = 0; way < set->ways; way++) {
+        uint64_t state = set->rule->washed_state(set->ways, way, number);
+        if (set->state[way] + named != state + most) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void a_wash_leaves_one_of_the_states_that_its_rule_names(void **state)
+{
+    (void)state;
+    struct rng rng;
+    rng_seed(&rng, 3);
+    for (unsigned draw = 0; draw < 400; draw++) {
+        const enum policy_kind kinds[] = {POLICY_NRU, POLICY_SRRIP};
+        struct policy_set set;
+        uint32_t ways = 2 + draw % 15, line = 1000;
+        policy_set_init(&set, kinds[draw % 2], ways);
+        policy_set_scramble(&set, 0, &rng);
+        for (uint32_t reads = 4 * ways + (uint32_t)rng_below(&rng, ways); reads > 0; reads--) {
+            assert_false(policy_set_read(&set, line++));
+        }
+        unsigned number = 0, count = set.rule->washed_states(ways);
+        while (number < count && !is_washed_state(&set, number)) {
+            number++;
+        }
+        assert_in_range(number, 0, count - 1);
+    }
+}
+
 static void names_lead_to_kinds_and_back(void **state)
 {
     (void)state;
@@ -92,6 +133,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_schema_names_the_rows_and_no_others),
         cmocka_unit_test(each_rule_evicts_what_it_says),
+        cmocka_unit_test(a_wash_leaves_one_of_the_states_that_its_rule_names),
         cmocka_unit_test(names_lead_to_kinds_and_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

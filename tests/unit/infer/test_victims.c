@@ -146,6 +146,32 @@ static void one_of_several_favourites_is_not_drawn(void **state)
     }
 }
 
+/* A favourite of four ways; the others are drawn alike, and their chi square is on average as large
+ * as its degrees of freedom. */
+static void ways_that_are_drawn_alike_differ_as_chance_says(void **state)
+{
+    (void)state;
+    struct rng rng;
+    double x = 0, degrees = 0;
+    rng_seed(&rng, 8);
+    for (int window = 0; window < 2000; window++) {
+        uint64_t count[4] = {0}, pair[16] = {0};
+        struct victim_tally tally = {.ways = 4, .count = count, .pair = pair};
+        struct victim_sums sums = {0};
+        size_t before = SIZE_MAX;
+        for (size_t i = 0; i < 300; i++) {
+            size_t drawn = rng_below(&rng, 6);
+            victims_count(&tally, drawn < 4 ? drawn : 0, &before);
+        }
+        victims_share(&sums, &tally, NULL);
+        for (size_t i = 0; i < VICTIM_GROUPS; i++) {
+            x += sums.group[i].rest_x;
+            degrees += sums.group[i].rest_degrees;
+        }
+    }
+    assert_true(fabs(x / degrees - 1) < 0.1);
+}
+
 static void of_a_cache_without_a_known_set_nothing_is_told(void **state)
 {
     (void)state;
@@ -165,6 +191,7 @@ int main(void)
         cmocka_unit_test(windows_whose_names_changed_do_not_move_the_shares),
         cmocka_unit_test(without_noise_every_window_counts),
         cmocka_unit_test(one_of_several_favourites_is_not_drawn),
+        cmocka_unit_test(ways_that_are_drawn_alike_differ_as_chance_says),
         cmocka_unit_test(of_a_cache_without_a_known_set_nothing_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
