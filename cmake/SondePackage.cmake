@@ -42,6 +42,13 @@ add_custom_command(OUTPUT "${static_library}"
     WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}" COMMENT "Linking libsonde.a" VERBATIM)
 add_custom_target(sonde_static ALL DEPENDS "${static_library}")
 
+# All that is installed, but for MPI's module where there is none.
+add_custom_target(sonde_installed)
+add_dependencies(sonde_installed sonde sonde_shared sonde_static)
+if(TARGET sonde_mpi)
+    add_dependencies(sonde_installed sonde_mpi)
+endif()
+
 install(TARGETS sonde_shared LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(FILES "${static_library}" DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(FILES "${public_header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sonde")

@@ -9,6 +9,17 @@ trap 'rm -rf "$HOME"' EXIT
 awk '/^## /{ here = $0 == "## Five minutes" } /^```/ { inside = !inside; next } here && inside' "$source/README.md" >"$HOME/lines"
 # shellcheck disable=SC2016  # as it stands there
 grep -q '^make install PREFIX=$HOME/.local$' "$HOME/lines"
+# In a fresh clone `make install` and `make package` build what they install.
+for goal in install package; do
+    make -n -C "$source" "$goal" | grep -q 'build.sh release sonde_installed$' || { echo "make $goal builds something else"; exit 1; }
+done
+ninja -C "$build" -t commands sonde_installed >"$HOME/commands"
+find "$build" -name cmake_install.cmake -exec grep -ho "\"$build/[^\"$]*\"" {} + | tr -d '"' | sed "s|^$build/||" |
+    grep -v '\.cmake$\|^sonde.pc$' | sort -u >"$HOME/installed" # sonde.pc comes with the configuration
+[ "$(wc -l <"$HOME/installed")" -ge 5 ]
+while read -r file; do
+    grep -qF -e "$file" "$HOME/commands" || { echo "$file is installed, but not built by sonde_installed"; exit 1; }
+done <"$HOME/installed"
 sed -i "s|^make install PREFIX=.*|cmake --install '$build' --prefix \$HOME/.local >installed|" "$HOME/lines"
 cd "$HOME"
 sh -eux lines >out 2>err || { cat out err; exit 1; }
