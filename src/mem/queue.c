@@ -31,11 +31,23 @@ void waiters_add(struct waiters *waiters, engine_handler *handler, void *ctx, ui
     waiters->list[waiters->count++] = (struct waiter){handler, ctx, arg};
 }
 
+static bool is_same(const struct waiter *a, const struct waiter *b)
+{
+    return a->handler == b->handler && a->ctx == b->ctx && a->arg == b->arg;
+}
+
+/* Who was called first had the first choice of the space: where it stands first again, it was
+ * refused after it had been served, and the others go before it. */
 void waiters_wake_at(struct waiters *waiters, uint64_t time_ps)
 {
-    for (uint32_t i = 0; i < waiters->count; i++) {
-        const struct waiter *w = &waiters->list[i];
+    uint32_t count = waiters->count;
+    uint32_t first = count > 1 && is_same(&waiters->list[0], &waiters->first);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct waiter *w = &waiters->list[first + i < count ? first + i : 0];
         engine_at(waiters->engine, time_ps, waiters->source, w->handler, w->ctx, w->arg);
+    }
+    if (count) {
+        waiters->first = waiters->list[first];
     }
     waiters->count = 0;
 }

@@ -2,7 +2,7 @@
  * What every port has: a bounded first-in first-out queue of requests, and the senders that were
  * refused and wait for space in it. They are called as events of the present time, in the order
  * in which they asked, so that none is called out of the middle of another component's work. All
- * waiting ones are called: those refused again ask again, behind those that have not been served.
+ * waiting ones are called, and those refused again ask again; who was first the last time is last.
  */
 #ifndef SONDE_MEM_QUEUE_H
 #define SONDE_MEM_QUEUE_H
@@ -24,6 +24,7 @@ struct waiters {
     uint32_t source;
     uint32_t count, capacity;
     struct waiter *list;
+    struct waiter first; /* who was called first the last time */
 };
 
 void waiters_init(struct waiters *waiters, struct engine *engine, uint32_t source);
