@@ -36,6 +36,21 @@ printf 'inherits: gtx560ti\nname: own\nl2: {hit_latency: 99 cycles}\n' >own.yaml
 run sonde export a.json --format sonde --base ./own.yaml -o elsewhere/over.yaml
 grep '^inherits' elsewhere/over.yaml | sed "s|$PWD|PWD|; s/ *#.*//"
 run sonde model check elsewhere/over.yaml
+echo "# local loads hit L1 as others do, later, and in a cache of their own"
+for how in 'same 114 l1_data' 'later 124 l1_data' 'own 124 nothing'; do
+    set -- $how
+    /usr/bin/python3 - "$2" "$3" <<'PYTHON'
+import copy, json, sys
+d = json.load(open("a.json"))
+caches = {c["id"]: c for c in d["caches"]}
+caches["l1_data"].clear()
+caches["l1_data"].update(copy.deepcopy(caches["local_l1"]), id="l1_data")
+caches["local_l1"].update(shared_with=[sys.argv[2]])
+caches["local_l1"]["hit_latency"]["value"] = int(sys.argv[1])
+json.dump(d, open("local.json", "w"))
+PYTHON
+    echo "$1: $(sonde export local.json --format sonde | grep '^  lsu:')"
+done
 echo "# wrong"
 run sonde compare
 run sonde compare a.json
