@@ -94,6 +94,8 @@ UNCHECKED static uint32_t set_of(const struct toy_cache *c, uint64_t line)
         return toy_map[line % 8];
     case TOY_PERMUTED:
         return toy_permutation[line % 5];
+    case TOY_LONG: /* four sets, in another order every four lines, from the start after 100 */
+        return (uint32_t)((line ^ (line % 100 / 4 * UINT64_C(0x9e3779b97f4a7c15)) >> 60) % 4);
     case TOY_HASH:
         return (uint32_t)(((line * UINT64_C(0x9e3779b97f4a7c15)) >> 20) % c->sets);
     default:

@@ -22,7 +22,7 @@ enum toy_policy {
     TOY_POLICIES, /* of which random GPUs have one */
     TOY_LRU_LATE
 };
-enum toy_index { TOY_MODULO, TOY_XOR, TOY_HASH, TOY_MAP, TOY_PERMUTED, TOY_FAR };
+enum toy_index { TOY_MODULO, TOY_XOR, TOY_HASH, TOY_MAP, TOY_PERMUTED, TOY_LONG, TOY_FAR };
 
 struct toy_cache {
     bool present;

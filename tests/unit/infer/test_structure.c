@@ -333,6 +333,24 @@ static void residues_without_a_rule_are_a_map(void **state)
     }
 }
 
+/* Its pattern is longer than what is looked at first. */
+static void a_map_of_a_hundred_residues_is_found(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l1.index = TOY_LONG;
+    config.l1.sets = 4;
+    config.l1.ways = 2;
+    config.l1.policy = TOY_LRU;
+    const struct index_result *index = &dissect_l1(&config)->index;
+    assert_string_equal(index->kind, "map");
+    assert_int_equal(index->modulus, 100);
+    for (uint64_t line = 1; line < 100; line++) {
+        bool together = set_of(&config.l1, line) == set_of(&config.l1, 0);
+        assert_int_equal(index->map[line] == index->map[0], together);
+    }
+}
+
 static void a_map_with_a_residue_a_set_is_a_modulus(void **state)
 {
     (void)state;
@@ -484,6 +502,7 @@ int main(void)
         cmocka_unit_test(a_modulus_that_is_no_power_of_two_is_found),
         cmocka_unit_test(a_single_set_needs_no_index),
         cmocka_unit_test(residues_without_a_rule_are_a_map),
+        cmocka_unit_test(a_map_of_a_hundred_residues_is_found),
         cmocka_unit_test(a_map_with_a_residue_a_set_is_a_modulus),
         cmocka_unit_test(noise_does_not_hide_shares_nor_many_ways),
         cmocka_unit_test(a_first_level_that_keeps_its_lines_has_its_rule_too),
