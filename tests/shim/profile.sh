@@ -86,6 +86,9 @@ beside = sum(k["overlapping_launches"] for k in stats["kernels"])
 assert beside > 1 and f"==sonde== overlapping: {beside} of {stats['launches']} launches" in log, (beside, log)
 assert told == {name: n for name, n in cycles.items() if n}, (told, cycles)
 PYTHON
+# A signal to a process that the program forked is not the program's: it goes on, and its statistics are whole.
+"$1" run -q --stats "$work/forked.json" -- "$(dirname "$2")/shim_host_forked" "$3" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+grep -q '"launches": 2' "$work/forked.json"
 # On a terminal one sees how far a kernel of more than a second is; nothing of it where there is none.
 TERM=xterm script -qec "'$1' run --max-cycles 500000000 -- '$same' '$3' endless" /dev/null </dev/null >"$work/terminal" || true
 grep -q 'sonde: 0 of 1 blocks, [0-9]* cycles, [1-9][0-9]* s' "$work/terminal"
