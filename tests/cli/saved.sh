@@ -51,6 +51,18 @@ json.dump(d, open("local.json", "w"))
 PYTHON
     echo "$1: $(sonde export local.json --format sonde | grep '^  lsu:')"
 done
+echo "# lanes: of the numbers that a loop's rate leaves open, the one with most factors of two"
+for rate in '9.3 9' '15.1 15' '6.2 6.1' '0.4 0.3'; do
+    set -- $rate
+    /usr/bin/python3 - "$1" "$2" <<'PYTHON'
+import json, sys
+d = json.load(open("a.json"))
+rate = {"value": float(sys.argv[1]), "low": float(sys.argv[2]), "unit": "1", "confidence": 0.9, "evidence": "none"}
+d["sm"] = {"instructions": {"ffma": {"latency": dict(rate, value=4), "lanes_per_cycle": rate}}}
+json.dump(d, open("lanes.json", "w"))
+PYTHON
+    echo "$1: $(sonde export lanes.json --format sonde | grep '^ *lanes_per_cycle:')"
+done
 echo "# wrong"
 run sonde compare
 run sonde compare a.json

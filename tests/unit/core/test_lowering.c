@@ -83,6 +83,28 @@ static void a_folded_instruction_waits_for_a_load_without_a_slot(void **state)
     bench_free(&b);
 }
 
+/* The instructions that the machine issues for a body. */
+static uint64_t issued(const char *body)
+{
+    bench_defaults(&b);
+    b.spec.lowering = LOWERING_HOPPER;
+    assert_true(bench_run(&b, body, 1, 1));
+    uint64_t insns = b.stats.machine_insns;
+    bench_free(&b);
+    return insns;
+}
+
+static void an_address_takes_its_sum_unless_the_sum_is_stored_too(void **state)
+{
+    (void)state;
+    uint64_t plain = issued("st.global.v2.u64 [%rd0+16], {%rd1, %rd2};\n");
+    assert_int_equal(
+        issued("add.s64 %rd5, %rd0, 16;\nst.global.v2.u64 [%rd5], {%rd1, %rd2};\n"), plain);
+    assert_true(issued("add.s64 %rd5, %rd0, 16;\nst.global.v2.u64 [%rd5], {%rd1, %rd5};\n") >
+                plain);
+    assert_true(issued("add.s64 %rd5, %rd0, 16;\nst.global.u64 [%rd5], %rd5;\n") > plain);
+}
+
 static void sequences_take_their_units(void **state)
 {
     (void)state;
@@ -289,6 +311,7 @@ int main(void)
         cmocka_unit_test(an_operation_on_64_bits_issues_twice),
         cmocka_unit_test(what_folds_takes_no_time),
         cmocka_unit_test(a_folded_instruction_waits_for_a_load_without_a_slot),
+        cmocka_unit_test(an_address_takes_its_sum_unless_the_sum_is_stored_too),
         cmocka_unit_test(sequences_take_their_units),
         cmocka_unit_test(a_division_lets_its_warp_issue_nothing_until_it_is_over),
         cmocka_unit_test(independent_integer_divisions_are_as_far_apart_as_their_code),
