@@ -104,6 +104,15 @@ echo "# pages"
 run sonde exec hot.ptx -q --block 256 --arg zero:1024 --arg u32:1 --profile=html:page.html
 run sonde report gtx780.1.json -o again.html
 grep -c '<svg class="roofline"' page.html again.html
+/usr/bin/python3 - page.html <<'PYTHON'
+import re, sys # lines end within the picture
+svg = re.search(r'<svg class="roofline".*?</svg>', open(sys.argv[1]).read(), re.S)[0]
+width, height = re.search(r'viewBox="0 0 ([0-9]+) ([0-9]+)"', svg).groups()
+lines = re.findall(r"<line [^>]*>", svg)
+ends = [(most, float(end)) for names, most in (("x", width), ("y", height)) for line in lines
+        for end in re.findall(' %s[12]="(-?[0-9.]+)"' % names, line)]
+print(len(lines) > 10, len(ends) == 4 * len(lines), [end for end in ends if not 0 <= end[1] <= float(end[0])])
+PYTHON
 grep -o '<h3>[A-Za-z ]*</h3>' page.html
 grep -c 'line 5</code>' page.html
 # Points that lie on each other have one name.

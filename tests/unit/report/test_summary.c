@@ -254,6 +254,29 @@ static void a_long_name_leaves_the_time_a_line_of_its_own(void **state)
     free(text);
 }
 
+/* The whole table tells sets of translations one by one where they differ, however few. */
+static void sets_of_a_tlb_that_differ_are_told_one_by_one(void **state)
+{
+    (void)state;
+    static const struct trace_device device = {.name = "GPU", .sms = 2, .clock_hz = 1000000};
+    static const struct report_subject subject = {
+        .version = "v", .device_spec = "sim:x", .device = &device, .date = "today"};
+    static const struct report_style plain = {0};
+    char *text;
+    d.tlb_count = 1;
+    strcpy(d.tlbs[0].id, "l2_tlb");
+    d.tlbs[0].present = true;
+    d.tlbs[0].set_count = 2;
+    d.tlbs[0].entries_per_set[0] = d.tlbs[0].entries_per_set[1] = 8;
+    assert_int_equal(report_table(&text, &d, &subject, &plain), 0);
+    assert_null(strstr(text, "entries by set"));
+    free(text);
+    d.tlbs[0].entries_per_set[1] = 9;
+    assert_int_equal(report_table(&text, &d, &subject, &plain), 0);
+    assert_non_null(strstr(text, ", entries by set 8+9\n"));
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +287,7 @@ int main(void)
         TEST(long_values_stay_within_80_columns),
         TEST(a_long_name_leaves_the_time_a_line_of_its_own),
         TEST(shared_memory_and_what_is_in_flight_have_a_line),
+        TEST(sets_of_a_tlb_that_differ_are_told_one_by_one),
         TEST(instructions_stand_three_beside_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
