@@ -77,3 +77,10 @@ printf 'inherits: ../absent.yaml\n' >family/old/first.yaml
 run sonde model check third.yaml
 printf 'sms: many\nclock: slow\n' >family/old/first.yaml
 run sonde model check third.yaml
+echo "# a chain of models: eight that inherit, and one more"
+printf 'inherits: gtx780\nname: own\n' >own1.yaml
+for i in 2 3 4 5 6 7 8 9; do
+    printf 'inherits: ./own%d.yaml\nname: own\n' $((i - 1)) >own$i.yaml
+done
+run sonde model check own8.yaml
+run sonde model check own9.yaml

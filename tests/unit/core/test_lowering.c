@@ -98,8 +98,8 @@ static void an_address_takes_its_sum_unless_the_sum_is_stored_too(void **state)
 {
     (void)state;
     uint64_t plain = issued("st.global.v2.u64 [%rd0+16], {%rd1, %rd2};\n");
-    assert_int_equal(
-        issued("add.s64 %rd5, %rd0, 16;\nst.global.v2.u64 [%rd5], {%rd1, %rd2};\n"), plain);
+    assert_int_equal(issued("add.s64 %rd5, %rd0, 16;\nst.global.v2.u64 [%rd5], {%rd1, %rd2};\n"),
+                     plain);
     assert_true(issued("add.s64 %rd5, %rd0, 16;\nst.global.v2.u64 [%rd5], {%rd1, %rd5};\n") >
                 plain);
     assert_true(issued("add.s64 %rd5, %rd0, 16;\nst.global.u64 [%rd5], %rd5;\n") > plain);
