@@ -25,6 +25,7 @@ run ls programs
 run sonde study bakhoda2009 --only table1.lps.concurrent -d one=sim:bakhoda2009
 # rows
 run sonde study mei2014 --only t3.kepler.p1,t3.fermi_l1.p2,f11.kepler.130
+run sonde study mei2014 --only t4.fermi_l1.lru,t4.fermi.texture_l1.lru
 run sonde study mei2014 --only t3.kepler.p1 --json -
 sonde study mei2014 --only t3.fermi_l1.p2 --json - | grep -A 9 '"readings"'
 # another device in the role: the row fails, and so does the study
