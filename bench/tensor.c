@@ -21,7 +21,6 @@ static const struct form {
     const char *name, *instruction, *reg;
     uint32_t d, a, b; /* registers; of wgmma a 0: shared memory */
     double products;  /* of a warp; of sparse ones those of the numbers that are there */
-    bool sparse;
 } forms[] = {
     {"mma.f16", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "f", 4, 4, 2, 2048},
     {"mma.bf16", "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "f", 4, 4, 2, 2048},
@@ -33,11 +32,11 @@ static const struct form {
     {"mma.b1", "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc", "r", 4, 4, 2, 32768},
     {"mma.f64", "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", "e", 2, 1, 1, 256},
     {"mma.sp.tf32", "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32", "f",
-     4, 4, 4, 1024, true},
+     4, 4, 4, 1024},
     {"mma.sp.f16", "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", "f", 4,
-     4, 4, 2048, true},
+     4, 4, 2048},
     {"mma.sp.s8", "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32", "r", 4, 4,
-     4, 4096, true},
+     4, 4096},
     {"wmma.f16", "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", "f", 8, 8, 8, 4096},
     {"wgmma.n64.f16", "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16", "f", 32, 0, 0, 16384},
     {"wgmma.n128.bf16", "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16", "f", 64, 0, 0,
@@ -78,7 +77,7 @@ static void instruction(struct strbuf *out, const struct form *form)
     registers(out, from, 20, form->b);
     strbuf_printf(out, ", ");
     registers(out, form->reg, 100, form->d);
-    strbuf_printf(out, form->sparse ? ", %%r6, 0;\n" : ";\n");
+    strbuf_printf(out, strstr(form->instruction, ".sp:") ? ", %%r6, 0;\n" : ";\n");
 }
 
 /* 128 threads; operands' bits are of numbers from 2^-3 to 2^1 whatever their type. */

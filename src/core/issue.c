@@ -188,6 +188,25 @@ static uint32_t slots_now(const struct sm_warp *warp, const struct exec_uop_info
 }
 
 /*
+ * Takes the unit; returns its latency. A product is so many of the tensor unit's machine
+ * instructions, one behind the other.
+ */
+static uint64_t take_unit(struct sm *sm, struct sm_unit *unit, const struct exec_uop_info *info)
+{
+    const struct step_spec *step = &sm->spec->step[info->product];
+    uint64_t lanes = unit->warp_lanes, latency = unit->latency_cycles;
+    if (info->product_steps) {
+        lanes =
+            step->lanes_per_cycle ? lanes * unit->lanes_per_cycle / step->lanes_per_cycle : lanes;
+        latency = step->latency_cycles ? step->latency_cycles : latency;
+        latency += (info->product_steps - 1u) * lanes / unit->lanes_per_cycle;
+        lanes *= info->product_steps;
+    }
+    unit_occupy(unit, sm->cycle, lanes);
+    return latency;
+}
+
+/*
  * Takes the scheduler and the units for what an instruction stands for. Returns the cycles from now
  * to its last machine instruction, or, if it is none, to its last operand.
  */
@@ -199,8 +218,10 @@ static uint64_t issue_lowered(struct sm *sm, struct sm_warp *warp, const struct 
     warp->part = (warp->part + lowered->slots) % LOWER_ONE;
     for (uint32_t i = 0; i < lowered->part_count; i++) {
         struct sm_unit *unit = &sm->unit[warp->units[lowered->part[i].unit]];
-        unit_occupy(unit, sm->cycle,
-                    (uint64_t)unit->warp_lanes * lowered->part[i].slots / LOWER_ONE);
+        if (info->product_steps == 0) {
+            unit_occupy(unit, sm->cycle,
+                        (uint64_t)unit->warp_lanes * lowered->part[i].slots / LOWER_ONE);
+        }
         sm->stats.unit_parts[lowered->part[i].unit] += lowered->part[i].slots;
     }
     sm->stats.lowered_insns++;
@@ -394,14 +415,15 @@ __attribute__((noinline)) static int issue_other(struct sm *sm, struct sm_warp *
     if (sm->profile) {
         profile_issues(sm, warp, lane_count(warp->exec.active));
     }
+    uint64_t latency = unit->latency_cycles;
     if (info->is_lowered) {
         ready = issue_lowered(sm, warp, info);
-    } else {
-        unit_occupy(unit, sm->cycle, unit->warp_lanes);
+    }
+    if (!info->is_lowered || info->product_steps) {
+        latency = take_unit(sm, unit, info);
     }
     uint32_t lanes = lane_count(warp->exec.active);
     count_issue(sm, warp, info, lanes);
-    uint64_t latency = unit->latency_cycles;
     if (info->is_lowered) {
         latency = info->lowered.folded ? ready : ready + latency;
     }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "isa/fragment.h"
 #include "isa/isa.h"
 
 /* sched/sched.def: SCHED(ID, "name", "doc") */
@@ -50,6 +51,12 @@ struct product_spec {
     uint32_t latency_cycles; /* of an asynchronous matrix product, beside its columns; 0: no time */
     uint32_t columns_per_cycle; /* of 64 rows, by an SM's tensor cores */
     uint32_t least_cycles;      /* what the tensor cores take beside half of the columns' time */
+};
+
+/* A machine instruction of a warp's products. */
+struct step_spec {
+    uint32_t latency_cycles; /* 0: the tensor unit's */
+    uint32_t lanes_per_cycle;
 };
 
 /* cp.async. */
@@ -160,6 +167,7 @@ struct sm_spec {
     struct shared_spec shared;
     struct cluster_spec cluster;
     struct product_spec products;
+    struct step_spec step[STEP_KINDS];
     struct copy_spec copies;
     struct bulk_spec bulk;
     struct mbarrier_spec mbarrier;

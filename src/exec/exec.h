@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "isa/fragment.h"
 #include "ptx/ir.h"
 #include "ptx/lower.h"
 
@@ -56,6 +57,8 @@ struct exec_uop_info {
     uint16_t dst[8];                   /* slots written */
     uint8_t src_pred[4], dst_pred[2];  /* predicate slots, guard included */
     uint16_t product_columns;          /* of an asynchronous matrix product; 0: it is none */
+    enum isa_step product;             /* what a synchronous one is made of, and */
+    uint8_t product_steps;             /* of how many; 0: it is none */
     bool is_outward; /* reaches memory, or the driver, when it issues and not by an access */
     bool is_async;   /* one of those below */
     enum exec_groups products, copies, bulk;

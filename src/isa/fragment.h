@@ -13,6 +13,12 @@ struct isa_mnk {
     uint16_t m, n, k;
 };
 
+/*
+ * The machine instructions that a warp's product is made of: of 16 rows and 8 columns, 32 bytes
+ * deep or 16, or of f64, 8 rows, 8 columns and 4 numbers.
+ */
+enum isa_step { STEP_DEEP, STEP_SHALLOW, STEP_DOUBLE, STEP_KINDS };
+
 /* The sizes behind a modifier of class MNK. */
 struct isa_mnk isa_mnk(enum isa_mod shape);
 

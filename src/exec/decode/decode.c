@@ -202,7 +202,8 @@ static void note_plain(struct exec_program *program)
     for (uint32_t pc = 0; pc < program->length; pc++) {
         struct exec_uop_info *info = &program->infos[pc];
         info->is_plain = !info->is_lowered && !info->is_branch && !info->is_async &&
-                         !info->reads_clock && info->unit != UNIT_SPECIAL;
+                         !info->reads_clock && info->unit != UNIT_SPECIAL &&
+                         info->product_steps == 0;
     }
 }
 

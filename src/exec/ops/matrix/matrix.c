@@ -8,7 +8,7 @@
  *     c:  row g + 8 (s mod m/8)        column 2 t + i + 8 (s div m/8),  s counts pairs of elements
  *
  * and wmma's fragments of f16 hold every element more than once, of which the first counts. Sums of
- * f64 are one fused multiply-add after the other. Sums of narrower floats are the H200's
+ * f64 are in doubles.c. Sums of narrower floats are the H200's
  * (tensor_sum.h), of 16 products at once (of tf32 8, in wmma 4). Saturated results clamp. Loads and
  * stores are in fragment_move.c; mma.m8n8k4 of f16, four products at once, is in quads.c. Source:
  * PTX ISA 9.0, 9.7.14.
@@ -26,13 +26,6 @@
 #include "isa/fragment.h"
 #include "isa/lane_math.h"
 #include "util/error.h"
-
-#define SIDE 32 /* of the largest matrix */
-
-/* Of f64: a and c by rows, b by columns. */
-struct matrix {
-    double at[SIDE][SIDE];
-};
 
 /* See matrix_place(): of a product that is not transposed. */
 static void place_upright(uint32_t *row, uint32_t *column, const struct fragment *f, char matrix,
@@ -80,49 +73,6 @@ void matrix_place(uint32_t *row, uint32_t *column, const struct fragment *f, str
     place_upright(column, row, f, matrix, upright(mnk), lane, r, i);
 }
 
-static void gather(struct matrix *out, const struct exec_state *state, const struct fragment *f,
-                   struct isa_mnk mnk)
-{
-    uint32_t row, column;
-    for (uint32_t r = 0; r < f->count; r++)
-        for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
-            bool by_column = f->matrix == 'b';
-            matrix_place(&row, &column, f, mnk, lane, r, 0);
-            out->at[by_column ? column : row][by_column ? row : column] =
-                lane_double(element_get(state, &f->registers[r], lane));
-        }
-}
-
-/* One fused multiply-add after the other. */
-static double one_sum(const double *a, const double *b, double sum, uint32_t count)
-{
-    for (uint32_t k = 0; k < count; k++)
-        sum = lane_nan3_f64(fma(a[k], b[k], sum), a[k], b[k], sum);
-    return sum;
-}
-
-static void scatter(struct exec_state *state, const struct uop_matrix *m, const struct matrix *a,
-                    const struct matrix *b, const struct matrix *c, uint32_t mask)
-{
-    uint32_t row, column;
-    for (uint32_t r = 0; r < m->d.count; r++)
-        for (uint32_t rest = mask; rest; rest &= rest - 1) {
-            uint32_t lane = lowest_lane(rest);
-            matrix_place(&row, &column, &m->d, m->mnk, lane, r, 0);
-            double sum = one_sum(a->at[row], b->at[column], c->at[row][column], m->mnk.k);
-            element_set(state, &m->d.registers[r], lane, lane_bits_f64(sum));
-        }
-}
-
-static void double_product(struct exec_state *state, const struct uop_matrix *m, uint32_t mask)
-{
-    struct matrix a, b, c;
-    gather(&a, state, &m->a, m->mnk);
-    gather(&b, state, &m->b, m->mnk);
-    gather(&c, state, &m->c, m->mnk);
-    scatter(state, m, &a, &b, &c, mask);
-}
-
 enum exec_event run_product(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
                             struct exec_access *access)
 {
@@ -132,7 +82,7 @@ enum exec_event run_product(struct exec_warp *warp, const struct uop *uop, uint3
     if (!mask)
         return advance(warp);
     if (!m->product.loops) {
-        double_product(warp->state, m, mask);
+        doubles_product(warp->state, m, mask);
         return advance(warp);
     }
     const struct product *p = &m->product;
@@ -212,6 +162,20 @@ static int decode_sparse(struct decoder *d, struct uop_matrix *m, const struct p
     return decode_source_element(d, &m->metadata, &o[0], 4);
 }
 
+#define STEP_BYTES 4096u /* rows by columns by bytes of depth of one machine instruction */
+#define STEP_DOUBLES 256u
+
+/* For the time it takes. */
+static void note_steps(struct decoder *d, const struct uop_matrix *m, bool doubles)
+{
+    const struct product *p = &m->product;
+    uint32_t places = (uint32_t)m->mnk.m * m->mnk.n,
+             bytes = places * p->terms * p->element_bits / 8;
+    uint32_t steps = doubles ? places * m->mnk.k / STEP_DOUBLES : bytes / STEP_BYTES;
+    d->info->product = doubles ? STEP_DOUBLE : bytes < STEP_BYTES ? STEP_SHALLOW : STEP_DEEP;
+    d->info->product_steps = (uint8_t)(steps > 0 ? steps : 1);
+}
+
 int decode_product(struct decoder *d)
 {
     const struct ptx_insn *insn = d->insn;
@@ -228,6 +192,7 @@ int decode_product(struct decoder *d)
     bool turned = is_turned(m->mnk); /* then a and b are of one type */
     choose_product(m, insn);
     enum isa_type a = m->product.loops ? TYPE_b32 : TYPE_f64;
+    note_steps(d, m, a == TYPE_f64);
     int rc = matrix_decode_fragment(d, &m->d, 'c', insn->tuple.d, &o[0], true);
     if (rc == SONDE_OK)
         rc = matrix_decode_fragment(d, &m->a, 'a', a, &o[turned ? 2 : 1], false);

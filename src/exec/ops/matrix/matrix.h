@@ -74,6 +74,9 @@ void product_scatter_sums(const struct product_operands *o, struct exec_state *s
 void product_places(struct product_operands *o, const struct exec_state *state,
                     const struct element *metadata, const struct product *p, uint32_t selector);
 
+/* doubles.c: of f64, 8 columns, at most 16 rows and 16 deep. */
+void doubles_product(struct exec_state *state, const struct uop_matrix *m, uint32_t mask);
+
 /* quads.c: mma.m8n8k4 of f16. */
 int decode_quads(struct decoder *d, struct uop_matrix *m);
 

@@ -153,21 +153,24 @@ static void places_of_group(uint8_t *place, const struct product *p, uint32_t gr
 void product_places(struct product_operands *o, const struct exec_state *state,
                     const struct element *metadata, const struct product *p, uint32_t selector)
 {
-    bool wide = p->element_bits >= 16;
-    uint32_t length = p->element_bits == 32 ? 2 : p->element_bits == 4 ? 8 : 4;
-    uint32_t groups = p->mnk.k / length;
+    const bool wide = p->element_bits >= 16;
+    const uint32_t length = p->element_bits == 32 ? 2 : p->element_bits == 4 ? 8 : 4;
+    const uint32_t groups = p->mnk.k / length, apart = groups == 4 ? 0 : wide ? 4 : 8;
     const lane_word *words = words_of(state, metadata);
-    for (uint32_t row = 0; row < p->mnk.m; row++)
-        for (uint32_t group = 0; group < groups; group++) {
-            uint32_t lane = row % 8 * 4, shift = group % 8 * 4;
-            if (groups == 4)
-                lane += selector;
-            else if (groups == 16)
-                lane += group / 8 * 2 + row / 8;
-            else
-                lane += selector * 2 + (wide ? group / 4 : row / 8);
-            if (wide)
-                shift = row / 8 * 16 + group % 4 * 4;
-            places_of_group(o->place[row], p, group, words[lane] >> shift & 15);
+    for (uint32_t row = 0; row < p->mnk.m; row++) {
+        uint32_t lane = row % 8 * 4, upper = row / 8;
+        if (groups == 4)
+            lane += selector;
+        else if (groups == 16)
+            lane += upper;
+        else
+            lane += selector * 2 + (wide ? 0 : upper);
+        const uint32_t step = groups == 16 ? 2 : 1; /* lanes */
+        for (uint32_t first = 0; first < groups; first += apart ? apart : groups, lane += step) {
+            uint32_t codes = words[lane] >> (wide ? upper * 16 : 0);
+            uint32_t last = apart && first + apart < groups ? first + apart : groups;
+            for (uint32_t group = first; group < last; group++, codes >>= 4)
+                places_of_group(o->place[row], p, group, codes & 15);
         }
+    }
 }
