@@ -44,11 +44,11 @@ static bool modes_fit(const struct request *r)
     if (!known || (r->fill && map->type < TENSOR_F16)) {
         return false;
     }
-    if (r->interleave == 2 && (r->swizzle != 1 || map->address % 32)) {
+    if (r->interleave == 2 && (r->swizzle > 1 || map->address % 32)) {
         return false;
     }
     if (r->interleave) {
-        return map->rank >= 3;
+        return map->rank >= 3 && inner % 16 == 0;
     }
     return inner % 16 == 0 && (r->swizzle == 0 || inner <= span);
 }

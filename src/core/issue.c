@@ -60,8 +60,28 @@ static uint32_t pieces_passes(const struct sm *sm, const struct exec_access *acc
     return passes;
 }
 
+/*
+ * A scheduler's way to shared memory: rows of matrices take it for some cycles each time the banks
+ * are asked, longer than the banks take, and what comes behind them waits. Returns the first cycle
+ * in which an access is on its way.
+ */
+static uint64_t shared_way(struct sm *sm, uint32_t scheduler, const struct exec_access *access,
+                           uint32_t passes)
+{
+    const struct shared_spec *spec = &sm->spec->shared;
+    uint64_t *free = &sm->shared_free[scheduler];
+    uint64_t start = *free > sm->cycle ? *free : sm->cycle;
+    if (access->kind == ACCESS_MATRIX_LOAD) {
+        *free = start + (uint64_t)passes * spec->matrix_load_cycles;
+    } else if (access->kind == ACCESS_MATRIX_STORE) {
+        *free = start + (uint64_t)passes * spec->matrix_store_cycles;
+    }
+    return start;
+}
+
 /* Shared memory is in order and on the spot, so its accesses take effect at issue. */
-static uint64_t shared_result_cycle(struct sm *sm, const struct exec_access *access)
+static uint64_t shared_result_cycle(struct sm *sm, uint32_t scheduler,
+                                    const struct exec_access *access)
 {
     const struct shared_spec *spec = &sm->spec->shared;
     bool alone = (access->mask & (access->mask - 1)) == 0; /* there is a lane */
@@ -77,7 +97,8 @@ static uint64_t shared_result_cycle(struct sm *sm, const struct exec_access *acc
     unit_occupy(unit, sm->cycle, busy * unit->lanes_per_cycle);
     sm->stats.shared_accesses += count;
     sm->stats.shared_conflicts += passes - count;
-    return sm->cycle + (matrix ? spec->matrix_cycles : spec->latency_cycles) + extra;
+    uint64_t start = shared_way(sm, scheduler, access, passes);
+    return start + (matrix ? spec->matrix_cycles : spec->latency_cycles) + extra;
 }
 
 /*
@@ -97,15 +118,15 @@ static uint64_t cluster_result_cycle(struct sm *sm, const struct exec_access *ac
 }
 
 /* False: the access waits for memory in `pipe`. Else *cycle is when its result is there. */
-static bool access_cycles_known(struct sm *sm, const struct exec_access *access, uint64_t *cycle,
-                                enum pipe *pipe)
+static bool access_cycles_known(struct sm *sm, const struct sm_warp *warp,
+                                const struct exec_access *access, uint64_t *cycle, enum pipe *pipe)
 {
     *cycle = sm->cycle + 1;
     if (access->mask == 0 || access->kind == ACCESS_FENCE) {
         return true;
     }
     if (access->space == SPACE_SHARED) {
-        *cycle = shared_result_cycle(sm, access);
+        *cycle = shared_result_cycle(sm, warp->scheduler, access);
         return true;
     }
     if (access->space == SPACE_SHARED_CLUSTER) {
@@ -155,7 +176,7 @@ static int issue_access(struct sm *sm, struct sm_warp *warp, const struct exec_u
     enum isa_space space = access->kind == ACCESS_TEXTURE ? SPACE_TEX : access->space;
     sm->stats.space[space]++;
     sm->stats.space_lanes[space] += lanes;
-    if (access_cycles_known(sm, access, &cycle, &pipe)) {
+    if (access_cycles_known(sm, warp, access, &cycle, &pipe)) {
         set_results(warp, info, cycle);
         return access_commit(sm, warp, access);
     }
@@ -199,7 +220,10 @@ static uint64_t take_unit(struct sm *sm, struct sm_unit *unit, const struct exec
         lanes =
             step->lanes_per_cycle ? lanes * unit->lanes_per_cycle / step->lanes_per_cycle : lanes;
         latency = step->latency_cycles ? step->latency_cycles : latency;
-        latency += (info->product_steps - 1u) * lanes / unit->lanes_per_cycle;
+        /* Steps of f64 follow each other along k or beside; others beside. */
+        if (info->product == STEP_DOUBLE) {
+            latency += (info->product_steps - 1u) * lanes / unit->lanes_per_cycle;
+        }
         lanes *= info->product_steps;
     }
     unit_occupy(unit, sm->cycle, lanes);

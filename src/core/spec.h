@@ -36,6 +36,8 @@ struct shared_spec {
     /* So long a further way keeps the load/store unit; 0: as long as it takes. */
     uint32_t conflict_interval_cycles;
     uint32_t matrix_cycles; /* ldmatrix without conflict, of one matrix; 0: no time at all */
+    /* A scheduler's way there, for each pass of ldmatrix and of stmatrix. */
+    uint32_t matrix_load_cycles, matrix_store_cycles;
 };
 
 /* The network between the SMs of a cluster's CTAs. */

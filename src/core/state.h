@@ -94,6 +94,7 @@ struct sm {
     const struct sched_ops *sched;
     struct sched_state scheduler[SM_MAX_WARPS];
     uint32_t first_scheduler;             /* in this cycle */
+    uint64_t shared_free[SM_MAX_WARPS];   /* a scheduler's way to shared memory is free */
     uint64_t products_free[SM_MAX_WARPS]; /* a scheduler's tensor core takes another product */
     uint32_t loads_per_warp;
     uint32_t issue_interval;

@@ -27,6 +27,8 @@
 
 #define TENSOR_MAP_BYTES 128
 #define TENSOR_RANK_MAX 5
+#define TENSOR_DIMENSIONS                                                                          \
+    (TENSOR_RANK_MAX + 1) /* an interleaved one has a unit's elements beside */
 
 enum tensor_type {
     TENSOR_U8,
@@ -50,10 +52,10 @@ struct tensor_map {
     bool im2col, fill_nan;
     enum tensor_type type;
     uint32_t rank, interleave, swizzle, promotion; /* swizzle: 0, or 32 << (swizzle - 1) bytes */
-    uint64_t size[TENSOR_RANK_MAX];
-    uint64_t stride[TENSOR_RANK_MAX]; /* bytes; [0] is an element's */
-    uint32_t box[TENSOR_RANK_MAX];    /* im2col: [0] channels, [1] pixels */
-    uint32_t step[TENSOR_RANK_MAX];
+    uint64_t size[TENSOR_DIMENSIONS];
+    uint64_t stride[TENSOR_DIMENSIONS]; /* bytes; [0] is an element's */
+    uint32_t box[TENSOR_DIMENSIONS];    /* im2col: [0] channels, [1] pixels */
+    uint32_t step[TENSOR_DIMENSIONS];
     int32_t lower[3], upper[3]; /* im2col: corners */
 };
 

@@ -12,8 +12,12 @@
  * H200 (tests/vectors/async): a box begins at a multiple of 16 bytes of its row, and, where it is
  * written to the tensor, at no negative coordinate, else the kernel faults; a store writes the 16
  * bytes that hold a row's last element whole; the NaN is 0x7ff7 in each 16 bits. Bytes move
- * when it issues, like those of the bulk copies (bulk.c). Left out: interleaved layouts, which
- * fault. Source: PTX ISA 9.0, 5.5, 9.7.9.25.5, 9.7.9.26, 9.7.9.27.
+ * when it issues, like those of the bulk copies (bulk.c).
+ *
+ * Interleaved tensors have slices of as many channels as fit 16 or 32 bytes, a unit, which lie
+ * beside those of the next pixel: NC/8HWC8. Their first dimension counts pixels of a row, the last
+ * but one slices, of which a box has one, whatever it says. So an H200 has it. Source: PTX
+ * ISA 9.0, 5.5, 9.7.9.25.5, 9.7.9.26, 9.7.9.27.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -46,9 +50,10 @@ struct job {
     struct tensor_map map;
     const struct uop_tensor *t;
     uint32_t lane;
-    int32_t at[TENSOR_RANK_MAX];
+    int32_t at[TENSOR_DIMENSIONS];
     uint32_t offset[3];
     uint32_t row_elements, rows;
+    uint32_t slices;         /* an interleaved tensor's dimension of slices; 0: it has none */
     uint64_t width;          /* elements of a row that are in the tensor */
     uint64_t shared_address; /* of the first byte, for the swizzle */
     uint8_t *shared;
@@ -72,11 +77,11 @@ static bool read_map(struct job *job, uint64_t address)
     if (from) {
         memcpy(words, from, sizeof words);
         if (tensor_map_read(&job->map, words) && job->map.rank == job->t->rank &&
-            job->map.im2col == job->t->im2col && !job->map.interleave)
+            job->map.im2col == job->t->im2col)
             return true;
     }
     fault_set(job->warp, job->warp->pc, job->lane, address,
-              from ? "the tensor map at 0x%" PRIx64 " is of another kind or rank, or interleaved"
+              from ? "the tensor map at 0x%" PRIx64 " is of another kind or rank"
                    : "no tensor map of 128 bytes, aligned to 64, at 0x%" PRIx64,
               address);
     return false;
@@ -148,7 +153,7 @@ static bool tell_row(const struct job *job, uint64_t address)
 }
 
 /* A row at `row` of shared memory; `at` its coordinates. False: the fault is set. */
-static bool move_row(const struct job *job, uint64_t row, const int64_t at[TENSOR_RANK_MAX])
+static bool move_row(const struct job *job, uint64_t row, const int64_t at[TENSOR_DIMENSIONS])
 {
     const struct tensor_map *map = &job->map;
     uint32_t bytes = tensor_type_bytes(map->type), elements = PIECE_BYTES / bytes;
@@ -184,7 +189,7 @@ static bool move_tile(const struct job *job)
 {
     const struct tensor_map *map = &job->map;
     for (uint32_t row = 0; row < job->rows; row++) {
-        int64_t at[TENSOR_RANK_MAX];
+        int64_t at[TENSOR_DIMENSIONS];
         uint32_t rest = row;
         for (uint32_t i = 1; i < map->rank; i++) {
             uint32_t steps = steps_of(map, i);
@@ -204,17 +209,19 @@ static bool move_tile(const struct job *job)
 static bool move_pixels(const struct job *job)
 {
     const struct tensor_map *map = &job->map;
-    int64_t base[TENSOR_RANK_MAX] = {0};
+    int64_t base[TENSOR_DIMENSIONS] = {0};
     uint32_t last = map->rank - 1;
     for (uint32_t i = 0; i < map->rank; i++)
         base[i] = job->at[i];
     for (uint32_t row = 0; row < job->rows; row++) {
-        int64_t at[TENSOR_RANK_MAX] = {0};
+        int64_t at[TENSOR_DIMENSIONS] = {0};
         for (uint32_t i = 1; i <= last; i++)
-            at[i] = base[i] + (i < last ? job->offset[i - 1] : 0);
+            at[i] = base[i] + (i < last && i != job->slices ? job->offset[i - 1] : 0);
         if (!move_row(job, row, at))
             return false;
         for (uint32_t i = 1; i <= last; i++) {
+            if (i == job->slices)
+                continue;
             base[i] += i < last ? map->step[i] : 1;
             if (i == last || base[i] <= (int64_t)map->size[i] - 1 + map->upper[i - 1])
                 break;
@@ -264,7 +271,7 @@ static bool begins_well(const struct job *job)
 {
     uint32_t bytes = tensor_type_bytes(job->map.type);
     bool negative = false;
-    for (uint32_t i = 0; i < job->t->rank && !job->t->into_shared; i++)
+    for (uint32_t i = 0; i < job->map.rank && !job->t->into_shared; i++)
         negative = negative || job->at[i] < 0;
     if (!negative && (int64_t)job->at[0] * bytes % PIECE_BYTES == 0)
         return true;
@@ -276,6 +283,28 @@ static bool begins_well(const struct job *job)
     return false;
 }
 
+/* An interleaved tensor's unit becomes the first dimension. */
+static void spread_units(struct job *job)
+{
+    struct tensor_map *map = &job->map;
+    uint32_t unit = PIECE_BYTES * map->interleave, bytes = tensor_type_bytes(map->type);
+    for (uint32_t i = map->rank; i > 0; i--) {
+        map->size[i] = map->size[i - 1];
+        map->stride[i] = i == 1 ? unit : map->stride[i - 1];
+        map->step[i] = map->step[i - 1];
+        job->at[i] = job->at[i - 1];
+        if (!map->im2col)
+            map->box[i] = map->box[i - 1];
+    }
+    map->size[0] = map->box[0] = unit / bytes;
+    map->step[0] = 1;
+    job->at[0] = 0;
+    job->slices = map->rank - 1;
+    if (!map->im2col)
+        map->box[job->slices] = 1;
+    map->rank++;
+}
+
 static bool prepare(struct job *job)
 {
     const struct exec_state *state = job->warp->state;
@@ -285,6 +314,8 @@ static bool prepare(struct job *job)
         return false;
     for (uint32_t i = 0; i < t->rank; i++)
         job->at[i] = (int32_t)element_get(state, &t->coordinate[i], job->lane);
+    if (map->interleave)
+        spread_units(job);
     if (!begins_well(job))
         return false;
     job->width = map->size[0];
