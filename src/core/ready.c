@@ -38,13 +38,14 @@ uint64_t warp_operands_ready(const struct sm_warp *warp, const struct exec_uop_i
 }
 
 /*
- * What accesses of the warp an instruction waits for. A fence or a release: all, since they order
- * everything before them. A barrier makes the CTA's accesses visible to the CTA: loads and stores
- * have taken effect in the order of the LSU's queue, so only atomics, which take effect at their
- * reply, are waited for. Any access: those with acquire before it. A load: one of those before it,
- * when the scoreboard has no place for another. Which memory a generic one reads is known at
- * issue only, so it waits too. A return from a function: all, since the next call takes the same
- * frame, and what comes late would be written into its registers and local memory.
+ * What accesses of the warp an instruction waits for. Any: stores that hold their warp. A fence or
+ * a release: all, since they order everything before them. A barrier makes the CTA's accesses
+ * visible to the CTA: loads and stores have taken effect in the order of the LSU's queue, so only
+ * atomics, which take effect at their reply, are waited for. Any access: those with acquire before
+ * it. A load: one of those before it, when the scoreboard has no place for another. Which memory a
+ * generic one reads is known at issue only, so it waits too. A return from a function: all, since
+ * the next call takes the same frame, and what comes late would be written into its registers and
+ * local memory.
  */
 static bool must_drain(const struct sm *sm, const struct sm_warp *warp,
                        const struct exec_uop_info *info)
@@ -55,6 +56,9 @@ static bool must_drain(const struct sm *sm, const struct sm_warp *warp,
     }
     if (warp->outstanding == 0) {
         return false;
+    }
+    if (warp->stores_waited) {
+        return true;
     }
     bool accesses = info->is_load || info->is_store || info->is_atomic;
     if (accesses &&

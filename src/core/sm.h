@@ -69,8 +69,9 @@ struct sm_setup {
 int sm_create(struct sm **out, const struct sm_setup *setup);
 void sm_destroy(struct sm *sm);
 
-/* The L1 (NULL: none) and the shared memory that the carve-out leaves; only between launches. */
-void sm_set_l1(struct sm *sm, const struct mem_port *l1);
+/* The L1 (NULL: none) and the shared memory that the carve-out leaves; only between launches.
+ * `stores_wait`: a store that goes to the L1 holds its warp until it is answered. */
+void sm_set_l1(struct sm *sm, const struct mem_port *l1, bool stores_wait);
 void sm_set_shared(struct sm *sm, uint64_t bytes);
 /* The texture and the constant cache (NULL: none; texture fetches then go to the network, and
  * constants take a fixed time); only between launches. */

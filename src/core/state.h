@@ -60,6 +60,7 @@ struct sm_warp {
     uint32_t loads_out;         /* those among them with a result */
     uint32_t atomics_out;       /* atomics issued and not yet performed */
     uint32_t acquires_out;      /* accesses with acquire that are not complete */
+    uint32_t stores_waited;     /* stores that hold the warp until they are complete */
     struct lsu_access *atomics; /* those that have left the LSU's queue, oldest first */
     struct exec_warp exec;
     struct exec_env env;
@@ -121,6 +122,7 @@ struct sm {
     uint32_t id, sm_count;
     struct mem_port l1, network, texture_port, constant_port;
     bool has_l1, has_texture, has_constant;
+    bool l1_stores_wait; /* a store to the L1 holds its warp until it is answered */
     struct shared_spec banks; /* in the mode that was chosen */
     struct sm_host host;
     struct translation translation;

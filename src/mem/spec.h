@@ -61,7 +61,9 @@ enum miss_kind {
 
 /* What takes a place of a pending line: a request, or each lane of a warp that it stands for. */
 enum merger_kind { MERGER_REQUEST, MERGER_LANE };
-enum write_policy { WRITE_THROUGH_INVALIDATE, WRITE_THROUGH_UPDATE, WRITE_BACK };
+/* WRITE_BACK_WHOLE: a line that a write misses is read whole whatever is written of it, the warp
+ * waits for it (see sm_set_l1()), and it is written whole when it leaves. */
+enum write_policy { WRITE_THROUGH_INVALIDATE, WRITE_THROUGH_UPDATE, WRITE_BACK, WRITE_BACK_WHOLE };
 enum address_kind { ADDRESS_VIRTUAL, ADDRESS_PHYSICAL };
 
 struct cache_spec {
@@ -98,6 +100,12 @@ struct cache_spec {
     bool separate_misses;   /* each request that misses fetches for itself */
     uint32_t queue_entries; /* input queue: requests that wait for a lookup, at least 1 */
 };
+
+/* Writes stay there until their line leaves. */
+static inline bool cache_keeps_writes(const struct cache_spec *spec)
+{
+    return spec->write == WRITE_BACK || spec->write == WRITE_BACK_WHOLE;
+}
 
 /* noc/noc.def: NOC(ID, "name", "doc") */
 enum noc_kind {

@@ -42,6 +42,7 @@ struct bench {
     uint64_t slow_offset;   /* requests at this offset of the buffer take slow_cycles more */
     uint64_t slow_cycles;
     bool with_l1, with_texture, with_constant;
+    bool l1_stores_wait;
     uint64_t local_address, local_bytes; /* of local memory, for each thread */
     struct buffer_texture texture;       /* the only one; of texture_bytes, texture_at in `out` */
     uint64_t texture_at, texture_bytes;
@@ -216,7 +217,7 @@ static inline int bench_build(struct bench *b)
     }
     if (b->with_l1) {
         struct mem_port l1 = {bench_send_l1, bench_when_space, b};
-        sm_set_l1(b->sm, &l1);
+        sm_set_l1(b->sm, &l1, b->l1_stores_wait);
     }
     struct mem_port texture = {bench_send_texture, bench_when_space, b};
     struct mem_port constant = {bench_send_constant, bench_when_space, b};

@@ -117,6 +117,8 @@ static inline void lsu_set_next(struct lsu *lsu, struct lsu_queue *queue, uint64
 
 /* path.c: where an access goes; false: its time is fixed, nothing is asked of memory. */
 bool path_choose(const struct sm *sm, const struct exec_access *access, enum pipe *pipe);
+/* Of an L1 whose stores hold their warps: whether this access is one. */
+bool path_store_waits(const struct sm *sm, enum pipe pipe, const struct exec_access *access);
 void path_prepare(struct sm *sm, struct lsu_access *access); /* port and transactions */
 
 /* footprint.c: the sectors that a fetch reads; `blocks`: as spec->texture.blocks_linear */

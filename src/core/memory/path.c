@@ -51,14 +51,29 @@ bool path_choose(const struct sm *sm, const struct exec_access *access, enum pip
  * .cv, volatile accesses and those that synchronise beyond the CTA, and atomics, which L2
  * performs. PTX ISA 9.0, 9.7.9.1.
  */
+static bool l1_serves(const struct sm *sm, const struct exec_access *access)
+{
+    return access->space == SPACE_LOCAL || sm->spec->l1_caches_global ||
+           (access->non_coherent && sm->spec->readonly == READONLY_L1);
+}
+
+/* It finds nothing there, and leaves nothing. */
+static bool passes_l1(const struct exec_access *access)
+{
+    return access->cache_op == MOD_COP_cg || access->cache_op == MOD_COP_cv || access->is_volatile;
+}
+
 static void choose_l1(struct sm *sm, struct lsu_access *access)
 {
     const struct exec_access *a = &access->detail->access;
-    bool served = a->space == SPACE_LOCAL || sm->spec->l1_caches_global ||
-                  (a->non_coherent && sm->spec->readonly == READONLY_L1);
-    access->port = sm->has_l1 && served ? &sm->l1 : &sm->network;
-    access->bypass = a->cache_op == MOD_COP_cg || a->cache_op == MOD_COP_cv || a->is_volatile ||
-                     is_atomic(access);
+    access->port = sm->has_l1 && l1_serves(sm, a) ? &sm->l1 : &sm->network;
+    access->bypass = passes_l1(a) || is_atomic(access);
+}
+
+bool path_store_waits(const struct sm *sm, enum pipe pipe, const struct exec_access *access)
+{
+    bool stores = access->kind == ACCESS_STORE || access->kind == ACCESS_FRAGMENT_STORE;
+    return stores && pipe == PIPE_LSU && l1_serves(sm, access) && !passes_l1(access);
 }
 
 /*

@@ -228,6 +228,10 @@ static uint64_t sectors_missing(const struct mem_cache *cache, const struct mem_
                                 const struct piece *piece, const struct tag_line *slot)
 {
     uint64_t there = slot ? slot->valid : 0, missing = piece->sectors & ~there;
+    if (request->kind == MEM_WRITE && cache->spec->write == WRITE_BACK_WHOLE) {
+        uint32_t line_bytes = cache->spec->line_bytes;
+        return missing ? tags_sectors_touched(&cache->tags, 0, line_bytes) & ~there : 0;
+    }
     if (request->kind == MEM_WRITE) {
         missing &= ~tags_sectors_covered(&cache->tags, piece->offset, piece->bytes);
     }
@@ -327,7 +331,7 @@ bool cache_lookup(struct mem_cache *cache, struct mem_request *request, uint64_t
     if (cache->level == MEM_AT_L1 && (request->bypass || request->kind == MEM_ATOMIC)) {
         return lookup_passed_on(cache, request, true, edge_ps);
     }
-    if (request->kind == MEM_WRITE && cache->spec->write != WRITE_BACK) {
+    if (request->kind == MEM_WRITE && !cache_keeps_writes(cache->spec)) {
         return lookup_passed_on(cache, request, false, edge_ps);
     }
     return lookup_kept(cache, request, edge_ps);
@@ -486,7 +490,7 @@ void mem_cache_touch(struct mem_cache *cache, uint64_t address, uint64_t bytes, 
             tags_use(tags, set, slot);
         }
         tags->slot[slot].valid |= part.sectors;
-        if (dirty && cache->spec->write == WRITE_BACK) {
+        if (dirty && cache_keeps_writes(cache->spec)) {
             tags->slot[slot].dirty |= part.sectors;
         }
         written_changed_at_once(cache, slot);

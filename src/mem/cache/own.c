@@ -99,10 +99,11 @@ static void send_runs(struct mem_cache *cache, uint64_t sectors, enum mem_kind k
 void own_write_back(struct mem_cache *cache, const struct tag_line *line, uint64_t physical,
                     uint64_t leave_ps)
 {
+    bool whole = cache->spec->write == WRITE_BACK_WHOLE && line->dirty != 0;
     uint64_t base = line->line * cache->spec->line_bytes, parts = line->dirty & ~line->valid;
+    uint64_t known = whole ? line->valid : line->dirty & line->valid;
     cache->stats.writebacks += line->dirty != 0;
     cache->stats.fetches += parts != 0;
-    send_runs(cache, line->dirty & line->valid, MEM_WRITE, on_written_back, base, physical,
-              leave_ps);
+    send_runs(cache, known, MEM_WRITE, on_written_back, base, physical, leave_ps);
     send_runs(cache, parts, MEM_READ, on_completed, base, physical, leave_ps);
 }

@@ -214,6 +214,36 @@ static void a_store_does_not_hold_its_warp(void **state)
     assert_true(b.cycles > 100); /* but the CTA ends only when it has been acknowledged */
 }
 
+static void a_store_holds_its_warp_where_the_l1_says_so(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    b.with_l1 = b.l1_stores_wait = true;
+    assert_int_equal(measure("mov.u32 %r1, %clock;\nst.global.u32 [%rd0+64], %r9;\n"
+                             "mov.u32 %r3, %clock;\nsub.u32 %r4, %r3, %r1;\n"
+                             "st.global.u32 [%rd0], %r4;\n"),
+                     1 + 20 + 100);
+}
+
+static void a_store_that_passes_the_l1_does_not_hold_its_warp(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    b.with_l1 = b.l1_stores_wait = true;
+    assert_int_equal(measure(STRETCH("st.global.cg.u32 [%rd0+64], %r9;\n")), 3);
+}
+
+static void loads_are_not_held_by_each_other_where_stores_are(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    b.with_l1 = b.l1_stores_wait = true;
+    assert_int_equal(measure("mov.u32 %r1, %clock;\nld.global.u32 %r9, [%rd0+64];\n"
+                             "mov.u32 %r3, %clock;\nsub.u32 %r4, %r3, %r1;\n"
+                             "st.global.u32 [%rd0], %r4;\nst.global.u32 [%rd0+4], %r9;\n"),
+                     2);
+}
+
 static void a_fence_waits_for_stores(void **state)
 {
     (void)state;
@@ -571,6 +601,9 @@ int main(void)
         cmocka_unit_test(shared_memory_takes_its_latency_and_its_conflicts),
         cmocka_unit_test(parameters_come_from_constant_memory),
         cmocka_unit_test(a_store_does_not_hold_its_warp),
+        cmocka_unit_test(a_store_holds_its_warp_where_the_l1_says_so),
+        cmocka_unit_test(a_store_that_passes_the_l1_does_not_hold_its_warp),
+        cmocka_unit_test(loads_are_not_held_by_each_other_where_stores_are),
         cmocka_unit_test(a_fence_waits_for_stores),
         cmocka_unit_test(a_release_waits_for_what_is_before_it),
         cmocka_unit_test(nothing_overtakes_an_acquire),
