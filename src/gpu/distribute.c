@@ -218,7 +218,7 @@ static void fill_again(struct gpu *gpu, uint32_t sm, uint64_t start_ps)
     }
 }
 
-void gpu_cta_ended(struct gpu *gpu, const struct gpu_cta_end *end)
+static void count_end(struct gpu *gpu, const struct gpu_cta_end *end)
 {
     struct gpu_grid *grid = end->grid;
     grid->cta_ended++;
@@ -234,8 +234,20 @@ void gpu_cta_ended(struct gpu *gpu, const struct gpu_cta_end *end)
         gpu_clusters_sweep(grid, false);
     }
     uint64_t latency_ps = gpu->model->sm.cta_start_cycles * gpu->clock.period_ps;
-    fill_again(gpu, end->sm, clock_align(&gpu->clock, end->at_ps) + latency_ps);
-    if (grid->cta_ended == grid->cta_count) {
+    uint64_t next_ps = clock_align(&gpu->clock, end->at_ps) + latency_ps;
+    fill_again(gpu, end->sm, next_ps);
+    gpu_flush_begin(gpu, grid, end->sm, next_ps);
+}
+
+void gpu_cta_ended(struct gpu *gpu, const struct gpu_cta_end *end)
+{
+    struct gpu_grid *grid = end->grid;
+    if (end->cta == GPU_NO_CTA) {
+        gpu_flush_ended(grid, end->at_ps);
+    } else {
+        count_end(gpu, end);
+    }
+    if (grid->cta_ended == grid->cta_count && grid->flushes == 0) {
         gpu_grid_over(gpu, grid, grid->last_end_ps);
     }
 }
@@ -244,23 +256,29 @@ void gpu_cta_done(void *ctx, uint32_t sm, const struct sm_grid *grid, uint64_t c
                   const struct sm_cta_counts *counts)
 {
     struct gpu *gpu = ctx;
-    struct gpu_boundary *boundary = &gpu->boundary[sm];
-    struct gpu_cta_end end = {engine_now_ps(boundary->engine), cta, sm, grid->owner, *counts};
+    struct gpu_cta_end end = {engine_now_ps(gpu->boundary[sm].engine), cta, sm, grid->owner,
+                              *counts};
+    gpu_tell_end(gpu, &end);
+}
+
+void gpu_tell_end(struct gpu *gpu, const struct gpu_cta_end *end)
+{
+    struct gpu_boundary *boundary = &gpu->boundary[end->sm];
     if (!gpu->parted) {
-        gpu_cta_ended(gpu, &end);
+        gpu_cta_ended(gpu, end);
         return;
     }
     if (boundary->end_count == boundary->end_capacity) {
         uint32_t capacity = boundary->end_capacity ? boundary->end_capacity * 2 : 8;
         struct gpu_cta_end *larger = realloc(boundary->end, capacity * sizeof *larger);
         if (!larger) {
-            gpu_fault(gpu, sm, error_memory());
+            gpu_fault(gpu, end->sm, error_memory());
             return;
         }
         boundary->end = larger;
         boundary->end_capacity = capacity;
     }
-    boundary->end[boundary->end_count++] = end;
+    boundary->end[boundary->end_count++] = *end;
 }
 
 /* Nothing is pending and CTAs have not ended. */

@@ -121,6 +121,11 @@ struct mem_port mem_cache_port(struct mem_cache *cache);
  * not kept.
  */
 void mem_cache_invalidate(struct mem_cache *cache);
+/* Writes every dirty line downstream, as when it leaves; it stays, clean. done(ctx, 0) when all are
+ * answered, at once where none is dirty. Not to be called again before, nor where the cache keeps
+ * parts of sectors. */
+void mem_cache_write_back(struct mem_cache *cache, engine_handler *done, void *ctx);
+bool mem_cache_is_dirty(const struct mem_cache *cache);
 /* What mem_cache_create() checks; the text of the error names the parameter. */
 int mem_cache_check(const struct cache_spec *spec);
 const struct mem_cache_stats *mem_cache_stats(const struct mem_cache *cache);

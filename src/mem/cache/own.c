@@ -7,6 +7,8 @@
  *
  * Left out: room for what waits between the read and the write.
  */
+#include <assert.h>
+
 #include "mem/cache/state.h"
 #include "util/error.h"
 
@@ -76,34 +78,89 @@ uint64_t own_run_mask(uint32_t first, uint32_t length)
     return (UINT64_MAX >> (64 - length)) << first;
 }
 
-/* Each run of `sectors` of the line as one request. */
-static void send_runs(struct mem_cache *cache, uint64_t sectors, enum mem_kind kind,
-                      engine_handler *reply, uint64_t base, uint64_t physical, uint64_t leave_ps)
+/* Each run of `sectors` of the line as one request; how many there are. */
+static uint32_t send_runs(struct mem_cache *cache, uint64_t sectors, enum mem_kind kind,
+                          engine_handler *reply, uint64_t base, uint64_t physical,
+                          uint64_t leave_ps)
 {
-    uint32_t sector_bytes = cache->tags.sector_bytes, length;
+    uint32_t sector_bytes = cache->tags.sector_bytes, length, runs = 0;
     while (sectors) {
         uint32_t first = own_next_run(&length, sectors);
         uint64_t run = own_run_mask(first, length);
         struct own_request *own = own_take(cache, kind, reply, NULL, length * sector_bytes, run);
         if (!own) {
-            return;
+            break;
         }
+        runs++;
         uint64_t offset = (uint64_t)first * sector_bytes;
         own->request.vaddr = base + offset;
         own->request.paddr = (cache->tags.physical ? physical : base) + offset;
         sectors &= ~run;
         cache_send_out(cache, &own->request, leave_ps);
     }
+    return runs;
+}
+
+/* Of those that are there, what is written when the line leaves. */
+static uint64_t sectors_to_write(const struct mem_cache *cache, const struct tag_line *line)
+{
+    bool whole = cache->spec->write == WRITE_BACK_WHOLE && line->dirty != 0;
+    return whole ? line->valid : line->dirty & line->valid;
 }
 
 void own_write_back(struct mem_cache *cache, const struct tag_line *line, uint64_t physical,
                     uint64_t leave_ps)
 {
-    bool whole = cache->spec->write == WRITE_BACK_WHOLE && line->dirty != 0;
     uint64_t base = line->line * cache->spec->line_bytes, parts = line->dirty & ~line->valid;
-    uint64_t known = whole ? line->valid : line->dirty & line->valid;
     cache->stats.writebacks += line->dirty != 0;
     cache->stats.fetches += parts != 0;
-    send_runs(cache, known, MEM_WRITE, on_written_back, base, physical, leave_ps);
+    send_runs(cache, sectors_to_write(cache, line), MEM_WRITE, on_written_back, base, physical,
+              leave_ps);
     send_runs(cache, parts, MEM_READ, on_completed, base, physical, leave_ps);
+}
+
+bool mem_cache_is_dirty(const struct mem_cache *cache)
+{
+    for (uint32_t slot = 0; slot < cache->tags.lines; slot++) {
+        if (cache->tags.slot[slot].dirty) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of those that mem_cache_write_back() has sent, one has been answered. */
+static void on_flushed(void *ctx, uint64_t arg)
+{
+    struct own_request *own = ctx;
+    struct mem_cache *cache = own->cache;
+    (void)arg;
+    pool_put(&cache->own, own);
+    if (--cache->flush.left == 0) {
+        cache->flush.done(cache->flush.ctx, 0);
+    }
+}
+
+void mem_cache_write_back(struct mem_cache *cache, engine_handler *done, void *ctx)
+{
+    const struct tags *tags = &cache->tags;
+    uint64_t leave_ps = clock_align(cache->clock, engine_now_ps(cache->engine));
+    assert(cache->flush.left == 0 && cache->written.most_partial == 0);
+    cache->flush.left = 1; /* until all are sent */
+    cache->flush.done = done;
+    cache->flush.ctx = ctx;
+    for (uint32_t slot = 0; slot < tags->lines; slot++) {
+        struct tag_line *line = &tags->slot[slot];
+        uint64_t base = line->line * cache->spec->line_bytes;
+        if (line->dirty) {
+            cache->stats.writebacks++;
+            cache->flush.left +=
+                send_runs(cache, sectors_to_write(cache, line), MEM_WRITE, on_flushed, base,
+                          tags->physical ? tags->physical[slot] : 0, leave_ps);
+            line->dirty = 0;
+        }
+    }
+    if (--cache->flush.left == 0) {
+        done(ctx, 0);
+    }
 }

@@ -43,6 +43,11 @@ struct mem_cache {
 
     struct request_list out; /* refused downstream; while there are any, no lookup adds */
     struct pool own;         /* struct own_request */
+    struct {
+        uint32_t left; /* writes that are not answered */
+        engine_handler *done;
+        void *ctx;
+    } flush; /* mem_cache_write_back() */
 };
 
 /* The part of a request that lies in one line. */
