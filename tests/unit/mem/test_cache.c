@@ -288,44 +288,6 @@ static void a_sector_written_in_part_is_fetched_first(void **state)
     cache_rig_close(&f);
 }
 
-static void a_line_kept_whole_is_read_whole_for_any_write_and_written_whole(void **state)
-{
-    (void)state;
-    struct cache_rig f;
-    cache_rig_open(&f, 50);
-    f.spec.write = WRITE_BACK_WHOLE;
-    f.spec.sector_bytes = 32;
-    cache_rig_start(&f, MEM_AT_L1);
-    assert_int_equal(access_cache(&f, MEM_WRITE, 0x1000, 128), MEM_AT_DRAM); /* all of it */
-    sink_saw(&f, 0, MEM_READ, 0x1000, 128);
-    assert_int_equal(access_cache(&f, MEM_WRITE, 0x1204, 4), MEM_AT_DRAM);
-    sink_saw(&f, 1, MEM_READ, 0x1200, 128);
-    assert_int_equal(access_cache(&f, MEM_WRITE, 0x1208, 4), MEM_AT_L1);
-    assert_int_equal(f.sink.count, 2);
-    assert_int_equal(mem_cache_stats(f.cache)->write_hits, 1);
-    read_cache(&f, 0x1000);
-    read_cache(&f, 0x1400); /* in place of 0x1200, of which one sector was written */
-    sink_saw(&f, 3, MEM_WRITE, 0x1200, 128);
-    assert_int_equal(f.sink.count, 4);
-    cache_rig_close(&f);
-}
-
-static void a_line_kept_whole_that_was_only_read_is_not_written(void **state)
-{
-    (void)state;
-    struct cache_rig f;
-    cache_rig_open(&f, 50);
-    f.spec.write = WRITE_BACK_WHOLE;
-    cache_rig_start(&f, MEM_AT_L1);
-    read_cache(&f, 0x1000);
-    read_cache(&f, 0x1200);
-    read_cache(&f, 0x1400);
-    assert_int_equal(mem_cache_stats(f.cache)->evictions, 1);
-    assert_int_equal(mem_cache_stats(f.cache)->writebacks, 0);
-    assert_int_equal(f.sink.count, 3);
-    cache_rig_close(&f);
-}
-
 static void write_through_with_invalidate_drops_the_line(void **state)
 {
     (void)state;
@@ -803,8 +765,6 @@ int main(void)
         cmocka_unit_test(lines_with_equal_low_halves_of_their_numbers_are_told_apart),
         cmocka_unit_test(a_written_line_goes_back_when_it_is_evicted),
         cmocka_unit_test(a_sector_written_in_part_is_fetched_first),
-        cmocka_unit_test(a_line_kept_whole_is_read_whole_for_any_write_and_written_whole),
-        cmocka_unit_test(a_line_kept_whole_that_was_only_read_is_not_written),
         cmocka_unit_test(write_through_with_invalidate_drops_the_line),
         cmocka_unit_test(write_through_with_update_keeps_the_line_and_allocates_none),
         cmocka_unit_test(a_bypass_is_not_kept_and_evicts_what_it_matches),
