@@ -218,6 +218,61 @@ static void fill_again(struct gpu *gpu, uint32_t sm, uint64_t start_ps)
     }
 }
 
+/*
+ * ---- L1s that keep what is written (WRITE_BACK_WHOLE) ----
+ *
+ * They are not coherent, so that what a grid has written must have left them before anybody else
+ * reads it: when an SM's last CTA has ended and no other comes, the L1's dirty lines are written to
+ * memory, and the grid is over when all of that has been answered. What of several grids at a time
+ * is whose is left out: dirty lines go with the grid whose CTA is the SM's last.
+ */
+
+static void tell_end(struct gpu *gpu, const struct gpu_cta_end *end);
+
+static void on_written(void *ctx, uint64_t arg)
+{
+    struct gpu_place *place = ctx;
+    struct gpu_boundary *boundary = place->boundary;
+    struct gpu *gpu = boundary->gpu;
+    (void)arg;
+    if (!gpu->stopping) {
+        struct gpu_cta_end end = {.at_ps = engine_now_ps(boundary->engine),
+                                  .cta = GPU_NO_CTA,
+                                  .sm = boundary->sm,
+                                  .grid = place->grid};
+        tell_end(gpu, &end);
+    }
+}
+
+static void on_flush(void *ctx, uint64_t arg)
+{
+    struct gpu_place *place = ctx;
+    struct gpu *gpu = place->boundary->gpu;
+    (void)arg;
+    if (!gpu->stopping) {
+        mem_cache_write_back(gpu->l1[place->boundary->sm], on_written, place);
+    }
+}
+
+static void flush_begin(struct gpu *gpu, struct gpu_grid *grid, uint32_t sm, uint64_t at_ps)
+{
+    bool keeps = gpu->l1_spec.enabled && gpu->l1_spec.write == WRITE_BACK_WHOLE;
+    bool last = grid->cta_next == grid->cta_count && gpu->room[sm].ctas == 0;
+    if (keeps && last && mem_cache_is_dirty(gpu->l1[sm])) {
+        grid->flushes++;
+        engine_at(gpu->boundary[sm].engine, at_ps, gpu->start_source, on_flush, &grid->place[sm],
+                  0);
+    }
+}
+
+static void flush_ended(struct gpu_grid *grid, uint64_t at_ps)
+{
+    grid->flushes--;
+    grid->last_end_ps = at_ps > grid->last_end_ps ? at_ps : grid->last_end_ps;
+}
+
+/* ---- ends ---- */
+
 static void count_end(struct gpu *gpu, const struct gpu_cta_end *end)
 {
     struct gpu_grid *grid = end->grid;
@@ -236,14 +291,14 @@ static void count_end(struct gpu *gpu, const struct gpu_cta_end *end)
     uint64_t latency_ps = gpu->model->sm.cta_start_cycles * gpu->clock.period_ps;
     uint64_t next_ps = clock_align(&gpu->clock, end->at_ps) + latency_ps;
     fill_again(gpu, end->sm, next_ps);
-    gpu_flush_begin(gpu, grid, end->sm, next_ps);
+    flush_begin(gpu, grid, end->sm, next_ps);
 }
 
 void gpu_cta_ended(struct gpu *gpu, const struct gpu_cta_end *end)
 {
     struct gpu_grid *grid = end->grid;
     if (end->cta == GPU_NO_CTA) {
-        gpu_flush_ended(grid, end->at_ps);
+        flush_ended(grid, end->at_ps);
     } else {
         count_end(gpu, end);
     }
@@ -258,10 +313,10 @@ void gpu_cta_done(void *ctx, uint32_t sm, const struct sm_grid *grid, uint64_t c
     struct gpu *gpu = ctx;
     struct gpu_cta_end end = {engine_now_ps(gpu->boundary[sm].engine), cta, sm, grid->owner,
                               *counts};
-    gpu_tell_end(gpu, &end);
+    tell_end(gpu, &end);
 }
 
-void gpu_tell_end(struct gpu *gpu, const struct gpu_cta_end *end)
+static void tell_end(struct gpu *gpu, const struct gpu_cta_end *end)
 {
     struct gpu_boundary *boundary = &gpu->boundary[end->sm];
     if (!gpu->parted) {

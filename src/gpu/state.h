@@ -90,7 +90,7 @@ struct gpu_grid {
     struct gpu_cluster *clusters;
     uint64_t start_ps, last_end_ps; /* its begin; the end of the CTA that ended last */
     uint64_t end_ps;
-    uint32_t flushes;            /* L1s that are being written to memory: flush.c */
+    uint32_t flushes;            /* L1s that are being written to memory */
     struct sm_cta_counts counts; /* of the CTAs that have ended */
     bool over, shared;           /* others were on the GPU with it */
 };
@@ -391,11 +391,5 @@ int gpu_sm_prepare(struct gpu *gpu, struct gpu_place *place);
 void gpu_cta_done(void *ctx, uint32_t sm, const struct sm_grid *grid, uint64_t cta,
                   const struct sm_cta_counts *counts);
 void gpu_fault(void *ctx, uint32_t sm, int code);
-/* From an SM's side, at once or after its window. */
-void gpu_tell_end(struct gpu *gpu, const struct gpu_cta_end *end);
-
-/* flush.c. A CTA of the grid has ended, and `at_ps` is when another could begin there. */
-void gpu_flush_begin(struct gpu *gpu, struct gpu_grid *grid, uint32_t sm, uint64_t at_ps);
-void gpu_flush_ended(struct gpu_grid *grid, uint64_t at_ps);
 
 #endif
