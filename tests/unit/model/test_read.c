@@ -78,7 +78,7 @@ static void words_and_switches_are_checked(void **state)
         "random, biased, biased_alternating, lru_late; did you mean 'lru'?");
     refuse_text("l2: {write: sideways}\n",
                 "m.yaml:1:13: l2.write: 'sideways' is not one of write_through_invalidate, "
-                "write_through_update, write_back");
+                "write_through_update, write_back, write_back_whole");
     refuse_text("l2: {enabled: yes}\n", "m.yaml:1:15: l2.enabled: 'yes' is neither true nor false");
 }
 
