@@ -102,7 +102,9 @@ static void refused(void)
     GIVES(1, encode(words + 8, usual)); /* maps lie at multiples of 64 bytes */
     OK(encode(words + 16, usual));
     t = usual;
-    t.interleave = 2; /* wants a swizzle of 32 bytes and addresses at multiples of 32 */
+    t.interleave = 2; /* takes no swizzle or one of 32 bytes, and addresses at multiples of 32 */
+    OK(encode(words, t));
+    t.swizzle = 2;
     GIVES(1, encode(words, t));
     t.swizzle = 1;
     OK(encode(words, t));
