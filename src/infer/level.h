@@ -99,6 +99,7 @@ struct level {
     struct level_line line;
     struct set_map map; /* geometry/index.c, sets.c */
     uint64_t size_bytes;
+    uint32_t row_lines;    /* geometry/rows.c: lines of a row; 0: no rows were found */
     bool translated;       /* what does not fit misses a level of translation first */
     bool large;            /* too large for ordered walks */
     bool searched_apart;   /* large/spaced.c was asked */

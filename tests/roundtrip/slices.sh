@@ -69,6 +69,42 @@ for name, true in ("sets", 32), ("size", 81920):
     assert l2[name].get("value") in (None, true), l2[name]
 PY
 
+# Blocks of lines far apart tell the number of sets, and lines of other sets bear it out: so the bits that choose the set are told.
+slices 2 'channels: 8' l2,apart <<YAML
+  slices: 8
+  slice_index: {kind: modulo, unit: 128 B}
+  size: $((256 * 20 * 128)) B
+  line: 128 B
+  sector: 32 B
+  sets: 256
+  ways: 20
+  index: {kind: modulo, unit: 1024 B}
+YAML
+expect slices.json l2.sets 2048
+expect slices.json l2.ways 20
+python3 - <<'PY' || fail "the index of an L2 of 5 MiB is not told"
+import json
+l2 = [c for c in json.load(open("slices.json"))["caches"] if c["id"] == "l2"][0]
+assert l2["set_index"]["kind"] == "bits", l2["set_index"]
+assert [int(mask, 16) for mask in l2["set_index"]["masks"]] == [128 << i for i in range(11)], l2["set_index"]
+PY
+
+# Victims drawn, and bits far above the line: ordered walks take too many loads, lines far apart tell all of it.
+masks='[0x160080, 0x60100, 0x200, 0x80400, 0x100800, 0x61000, 0xa2000, 0x184000, 0x88000, 0xd0000]'
+slices 2 'channels: 1' l2,apart <<YAML
+  size: 512 KiB
+  line: 128 B
+  sector: 32 B
+  sets: 1024
+  ways: 4
+  index: {kind: xor, masks: $masks}
+  replacement: {policy: random, seed: 262231}
+YAML
+expect slices.json l2.sets 1024
+expect slices.json l2.ways 4
+expect slices.json l2.size 524288
+grep -q '"name": "random"' slices.json || fail "the policy is not told"
+
 # Near and far parts, and a size at which one window of a walk shows too few misses: sim:h200's L2 is there.
 dissect sim:h200 h200.json --only reference
 expect h200.json l2.fetch_granularity 64

@@ -16,14 +16,17 @@
 
 /* Thresholds. Fixed by: blind trials (tests/blind). */
 static const struct {
-    unsigned first_stride, max_ordered_count, rough_loads, rough;
+    unsigned first_stride, max_ordered_count, rough_loads, rough, outermost_loads;
     uint64_t max_ordered_bytes;
 } limits = {
     .first_stride = 512,                    /* bytes: longer than the lines of most first levels */
     .max_ordered_bytes = UINT64_C(8) << 20, /* bytes: beyond, an ordered walk takes too long */
     .max_ordered_count = 16384,             /* elements, the same */
     .rough_loads = 1500000,                 /* loads: an edge that costs more is found roughly */
-    .rough = 32,                            /* one part in so many: how exact a rough edge is */
+    .outermost_loads = 3000000, /* loads: an outermost cache that costs more where loads are dear is
+                                   asked by lines far apart (large/spaced.c). Blind trials: what
+                                   was found took 1 655 000 at most */
+    .rough = 32,                /* one part in so many: how exact a rough edge is */
 };
 
 struct edge {
@@ -187,8 +190,20 @@ bool capacity_applies(const struct level *level)
     return !level->taken_apart;
 }
 
+/* Where loads are dear, and there is another way. */
+static void bound_loads(struct level *level)
+{
+    struct lab *lab = level->lab;
+    uint64_t most = lab->loads + limits.outermost_loads;
+    if (level->outermost && lab->options->max_cache_loads &&
+        (lab->most_loads == 0 || most < lab->most_loads)) {
+        lab->most_loads = most;
+    }
+}
+
 int level_capacity(struct level *level)
 {
+    bound_loads(level);
     uint64_t first = limits.first_stride / path_find(level->info->op)->interleave;
     uint64_t stride = level->timing.fetch_bytes > first ? level->timing.fetch_bytes : first;
     int rc = SONDE_ENOTRECORDED;

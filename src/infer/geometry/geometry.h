@@ -22,6 +22,8 @@ int level_conflict_among(struct level *level, const uint32_t *offsets, size_t co
                          double confidence);
 /* line.c: of a cache that no other hides. */
 int level_line(struct level *level);
+/* index.c: the index of a cache whose number of sets is known; it confirms that number. */
+int level_index_of_sets(struct level *level, size_t sets);
 /* sets_hashed.c: of an index whose map is not known. */
 int level_sets_hashed(struct level *level);
 

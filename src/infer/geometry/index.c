@@ -13,6 +13,7 @@
  * others, which are built by its own rule.
  */
 #include "infer/experiments.h"
+#include "infer/geometry/geometry.h"
 #include "infer/geometry/index_check.h"
 #include "infer/geometry/index_map.h"
 #include "infer/geometry/members.h"
@@ -361,4 +362,44 @@ int level_index(struct level *level)
                                          "predict which lines share a set");
     }
     return rc;
+}
+
+/*
+ * The number of sets is known, by the rows of their lines (rows.c), or 0: it is not. A known one is
+ * asked as a modulus first, for a search of the next line of the set would take as many loads as
+ * there are sets. What the index predicts confirms the number.
+ */
+int level_index_of_sets(struct level *level, size_t sets)
+{
+    struct eviction_set eviction;
+    struct rng rng;
+    bool found = false;
+    const struct level_fit fit = level->fit;
+    if (sets > SETMAP_MAX_SETS) {
+        return lab_undecided(level->lab, "the index of more than %d sets is not asked",
+                             SETMAP_MAX_SETS);
+    }
+    rng_seed(&rng, 4711);
+    int rc = eviction_set_of_conflict(&eviction, level);
+    if (rc == 0 && sets) {
+        modulo_map(&level->map, (uint32_t)sets);
+        rc = index_check(&eviction, &found, &level->map, &rng);
+    }
+    if (rc == 0 && found) {
+        write_modulo(level);
+    } else if (rc == 0 && (sets == 0 || power_of_two(sets))) {
+        uint64_t lines = level->timing.missed_bytes / level->line.bytes;
+        level->fit =
+            (struct level_fit){level->line.bytes, sets ? sets * eviction.ways : lines, false, 0, 0};
+        rc = try_linear(&eviction, &found, &rng);
+        found = found && (sets == 0 || level->map.sets == sets);
+        level->fit = fit;
+    }
+    if (!found) {
+        level->map.sets = 0;
+        level->result->index = (struct index_result){.confidence = 0};
+    }
+    return rc || found ? rc
+                       : lab_undecided(level->lab, "neither a modulus nor address bits predict "
+                                                   "which lines share a set");
 }

@@ -23,17 +23,18 @@
 /* Thresholds. Fixed by: blind trials (tests/blind --draw wide). */
 static const struct {
     unsigned stride, passes, least, most, tries;
-    double first, longer, shorter, sure;
+    double first, longer, shorter, sure, contradicted;
 } limits = {
-    .stride = 128,   /* bytes from element to element: a line, or a part of one */
-    .passes = 2,     /* passes before the record */
-    .least = 3,      /* lines that miss: fewer are no crowded set */
-    .most = 6000,    /* lines that miss: of more, shorter arrays have enough */
-    .tries = 7,      /* arrays that are walked */
-    .first = 0.9,    /* times what the sweep says fits: the first array */
-    .longer = 1.15,  /* times an array without crowded sets: the next */
-    .shorter = 0.85, /* times an array with too many: the next */
-    .sure = 0.85,    /* confidence of ways that one set shows. Blind trials */
+    .stride = 128,        /* bytes from element to element: a line, or a part of one */
+    .passes = 2,          /* passes before the record */
+    .least = 3,           /* lines that miss: fewer are no crowded set */
+    .most = 6000,         /* lines that miss: of more, shorter arrays have enough */
+    .tries = 7,           /* arrays that are walked */
+    .first = 0.9,         /* times what the sweep says fits: the first array */
+    .longer = 1.15,       /* times an array without crowded sets: the next */
+    .shorter = 0.85,      /* times an array with too many: the next */
+    .sure = 0.85,         /* confidence of ways that one set shows. Blind trials */
+    .contradicted = 0.45, /* the same of what lines of other sets do not bear out. Chosen */
 };
 
 /* The elements that missed in a walk of `count`; `missed` has room for all. */
@@ -108,6 +109,55 @@ static void doubt_ways(struct cache_result *result)
     }
 }
 
+/* Rows did not show, and the address bits do. */
+static void set_by_index(struct level *level)
+{
+    struct cache_result *result = level->result;
+    double confidence = result->index.confidence;
+    double ways = (double)(level->conflict.count - 1), sets = (double)level->map.sets;
+    level->size_bytes = (uint64_t)(ways * sets) * level->line.bytes;
+    const char *id = result->index.evidence;
+    attribute_set(&result->sets, sets, "1", confidence, id);
+    attribute_set(&result->ways, ways, "1", confidence, id);
+    attribute_set(&result->size, (double)level->size_bytes, "B", confidence, id);
+}
+
+/* What lines of other sets say of what one set has told. */
+static void weigh(struct cache_result *result, bool confirmed)
+{
+    struct attribute *const told[] = {&result->sets, &result->ways, &result->size};
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+        double was = told[i]->confidence;
+        told[i]->confidence =
+            confirmed ? fmax(was, result->index.confidence) : fmin(was, limits.contradicted);
+    }
+}
+
+/*
+ * The index, where sets are few enough. What it predicts confirms what rows have told; rows of one
+ * line are a modulus, which predicts, or they are something else.
+ */
+static int find_index(struct level *level)
+{
+    struct cache_result *result = level->result;
+    bool known = result->sets.status == ATTRIBUTE_MEASURED;
+    size_t sets = known ? (size_t)result->sets.value : 0;
+    int rc = level_index_of_sets(level, sets);
+    if (lab_soft(rc)) {
+        result->index.refusal = lab_refusal(level->lab);
+        if (known && level->row_lines == 1 && sets <= SETMAP_MAX_SETS) {
+            weigh(result, false);
+        }
+        return 0;
+    }
+    if (rc == 0 && !known) {
+        set_by_index(level);
+    } else if (rc == 0 && !level->map.untested) {
+        weigh(result, true);
+    }
+    return rc;
+}
+
 int large_take_apart(struct level *level)
 {
     int rc = level_line(level);
@@ -119,6 +169,7 @@ int large_take_apart(struct level *level)
     rc = level_rows(level);
     rc = lab_soft(rc) ? 0 : rc;
     rc = rc ? rc : large_policy(level);
+    rc = rc ? rc : find_index(level);
     if (rc == 0) {
         doubt_ways(level->result);
     }

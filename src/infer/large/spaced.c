@@ -35,7 +35,7 @@
 static const struct {
     uint32_t element, shifts, warm, late_warm, more, least_blocks, largest_set;
     uint32_t block[2], blocks[2];
-    uint64_t small_bytes, first_distance, most_bytes, most_loads;
+    uint64_t small_bytes, a_part_of, first_distance, most_bytes, most_loads;
     double share, most, slower, some, sure;
     unsigned slower_cycles;
 } limits = {
@@ -45,7 +45,9 @@ static const struct {
     .late_warm = 40, /* the same for the fewest blocks, where other lines leave slowly */
     .more = 4,       /* numbers of blocks that a set is sought among */
     .small_bytes = UINT64_C(4) << 20, /* bytes: of what fits into less, ordered walks tell more */
-    .least_blocks = 3,                /* blocks: fewer conflict nowhere */
+    .a_part_of = 16, /* part of an array that does not fit: of small caches a walk takes no more, or
+                        its control would not fit either. Chosen */
+    .least_blocks = 3,   /* blocks: fewer conflict nowhere */
     .largest_set = 800,  /* lines that a set is sought among one by one, at most. Chosen */
     .block = {32, 256},  /* lines of a block: in a page of 4 KiB; all slices of one row */
     .blocks = {128, 64}, /* blocks of a walk at most */
@@ -162,6 +164,15 @@ static int spent(const struct search *s)
                          (unsigned long long)limits.most_loads);
 }
 
+/* Blocks of a walk at most. */
+static size_t most_blocks(const struct level *level, unsigned i)
+{
+    uint64_t missed = level->timing.missed_bytes;
+    uint64_t some = missed / limits.a_part_of / limits.block[i] / limits.element;
+    bool small = missed <= limits.small_bytes && some < limits.blocks[i];
+    return small ? (size_t)some : limits.blocks[i];
+}
+
 /* The first distance at which blocks do not fit. */
 static int find_distance(struct search *s, uint32_t block, size_t most)
 {
@@ -276,7 +287,7 @@ static int find_conflict(struct level *level)
     s.bytes = level->lab->options->max_footprint_bytes;
     s.bytes = (s.bytes < limits.most_bytes ? s.bytes : limits.most_bytes) / 4 * 3;
     for (unsigned i = 0; rc == INFER_UNDECIDED && i < 2 && !is_spent(&s); i++) {
-        rc = find_distance(&s, limits.block[i], limits.blocks[i]);
+        rc = find_distance(&s, limits.block[i], most_blocks(level, i));
         rc = rc ? rc : move_apart(&s);
         rc = rc ? rc : find_fewest(&s);
         if (rc == 0) {
