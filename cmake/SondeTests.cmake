@@ -28,6 +28,7 @@ function(sonde_room_tests kind)
             set(target test_${room}_${name})
         endif()
         add_executable(${target} "${source}")
+        sonde_hot_room(${target} ${room})
         target_link_libraries(${target} PRIVATE sonde_${room} PkgConfig::cmocka)
         target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
         target_compile_definitions(${target} PRIVATE

@@ -17,6 +17,8 @@
 struct set {
     uint64_t *tag, *age, *sectors; /* of each way; of the first `used` they mean something */
     uint32_t ways, used;
+    uint32_t
+        next; /* behind the way found last: where a search begins, for walks take ways in turn */
     uint64_t tree, hits;
 };
 struct cache {
@@ -67,7 +69,7 @@ static void cache_empty(struct cache *cache)
         return;
     }
     for (uint32_t i = 0; i < cache->config->sets; i++) {
-        cache->set[i].used = 0;
+        cache->set[i].used = cache->set[i].next = 0;
         cache->set[i].tree = cache->set[i].hits = 0;
     }
 }
@@ -207,6 +209,21 @@ static uint32_t victim_of(struct cache *cache, struct set *set, struct rng *rng)
     }
 }
 
+/* The way that holds a line, `used` if none does. */
+UNCHECKED static uint32_t way_of(struct set *set, uint64_t line)
+{
+    for (uint32_t pass = 0, at = set->next; pass < 2; pass++, at = 0) {
+        uint32_t end = pass ? set->next : set->used;
+        for (; at < end; at++) {
+            if (set->tag[at] == line) {
+                set->next = at + 1;
+                return at;
+            }
+        }
+    }
+    return set->used;
+}
+
 /* Reads through the cache: was the sector there? Afterwards it is. */
 UNCHECKED static bool cache_read(struct cache *cache, uint64_t address, struct rng *rng)
 {
@@ -217,13 +234,12 @@ UNCHECKED static bool cache_read(struct cache *cache, uint64_t address, struct r
     uint64_t line = address / c->line_bytes;
     uint64_t sector = UINT64_C(1) << (address % c->line_bytes / c->sector_bytes);
     struct set *set = &cache->set[set_of(c, line)];
-    for (uint32_t i = 0; i < set->used; i++) {
-        if (set->tag[i] == line) {
-            bool hit = set->sectors[i] & sector;
-            set->sectors[i] |= sector;
-            mark_used(cache, set, i, false);
-            return hit;
-        }
+    uint32_t i = way_of(set, line);
+    if (i < set->used) {
+        bool hit = set->sectors[i] & sector;
+        set->sectors[i] |= sector;
+        mark_used(cache, set, i, false);
+        return hit;
     }
     uint32_t victim = victim_of(cache, set, rng);
     set->tag[victim] = line;
