@@ -18,7 +18,7 @@ sed 's/^  parts.*/  parts: 1/; s/^name.*/name: one/' two.yaml >one.yaml
 closes() { # MODEL BASE PARTS
     dissect "sim:./$1.yaml" "$1.json" --only l2,count
     expect "$1.json" l2.count "$3"
-    expect "$1.json" l2.sets "no value"
+    expect "$1.json" l2.sets "$4"
     "$SONDE" export "$1.json" --format sonde --base "$2" -o again.yaml || fail "$1 over $2: no model"
     grep -q "^  parts: $3 *# measured" again.yaml || fail "$1 over $2: not of $3 parts: $(sed -n '/^l2:/,/^noc:/p' again.yaml)"
     dissect sim:./again.yaml again.json --only l2,count
@@ -26,9 +26,9 @@ closes() { # MODEL BASE PARTS
     grep -E '^differs .* l2\.(count|hit_latency|load_to_use|hit_latencies)' fine && fail "$1 over $2: L2 did not come back"
     grep -q '^[1-9][0-9]* the same' fine || fail "$1 over $2: nothing was compared"
 }
-closes two v100 2
+closes two v100 2 384
 grep -q '^  copy_latency: 9 cycles' again.yaml || fail "what copies take is lost: $(grep copy_latency again.yaml)"
-closes one gh100 1
+closes one gh100 1 "no value"
 
 # More classes than two: none of them is known to be copies, and slices that lie apart bring them about.
 python3 - <<'EOF' || fail "no doctored dissection"

@@ -462,37 +462,6 @@ static void near_line(struct model_text *t)
     }
 }
 
-/*
- * L2 as the parts that were found, each of the measured geometry: the base's slices are kept, and
- * each takes its share of the sets, within what the measurement leaves open. False: the base has no
- * such parts.
- */
-static bool part_lines(struct model_text *t, const json_t *l2, const struct geometry *g)
-{
-    const struct model *base = t->base;
-    const json_t *sets = json_object_get(l2, "sets");
-    uint64_t count = 1, slices = base->l2_slices / base->l2_parts.count;
-    saved_u64(&count, l2, "count");
-    double low = json_number_of(sets, "low");
-    double high = json_number_of(sets, "high");
-    uint64_t each = (g->sets + slices / 2) / slices, all = each * slices;
-    if (base->l2_parts.count < 2 || count != base->l2_parts.count || each == 0 ||
-        base->l2.index.kind != INDEX_HASH ||
-        (all != g->sets && ((double)all < low || (double)all > high))) {
-        return false;
-    }
-    struct geometry part = *g;
-    part.sets = all;
-    part.lines = all * g->ways;
-    part.data = 0;
-    model_line(t, 0, "", "l2:");
-    model_line(t, 1, "measured", "parts: %" PRIu64, count);
-    near_line(t);
-    model_line(t, 1, "the base's, which share the sets", "slices: %" PRIu64, slices * count);
-    geometry_lines(t, l2, &part, slices, true);
-    return true;
-}
-
 /* Classes of hits differ by more than what copies take, where the base has parts or the model. */
 static bool classes_lie_apart(const struct model_text *t, const json_t *l2,
                               const struct parts_plan *parts)
@@ -511,6 +480,13 @@ static bool can_be_cut(const struct model_text *t, uint64_t count)
            l2->mshr_mergers >= 1 && base->l2_slice_index.kind == INDEX_HASH &&
            base->l2_parts.index.kind == INDEX_HASH && base->l2_slices % count == 0 &&
            base->l2_parts.slice_cycles.count == 0 && count <= model_clusters(t);
+}
+
+/* Whether slices of such a part share its measured sets evenly. */
+static bool fits_cut(const struct model_text *t, const struct geometry *g, uint64_t count)
+{
+    uint64_t slices = t->base->l2_slices / count;
+    return t->base->l2.index.kind == INDEX_HASH && g->sets >= slices && g->sets % slices == 0;
 }
 
 /* Two classes of equal shares are lines at home and copies; of others none says which they are, and
@@ -555,7 +531,8 @@ void model_parts(struct parts_plan *parts, const struct model_text *t)
         *parts = (struct parts_plan){.count = 1};
     } else if (count == base->count && is_one_class(l2, base->copy_cycles)) {
         parts->copy_cycles = 0;
-    } else if (base->count == 1 && !g.is_known && can_be_cut(t, count)) {
+    } else if (base->count == 1 && can_be_cut(t, count) &&
+               (!g.is_known || fits_cut(t, &g, count))) {
         parts->count = (uint32_t)count;
         parts->copy_cycles = copy_cycles(l2);
     }
@@ -579,6 +556,52 @@ static void cut_lines(struct model_text *t, const struct parts_plan *parts)
                parts->copy_cycles ? "measured: two classes of hits, l2.hit_latencies"
                                   : "not told apart from how far slices lie",
                "copy_latency: %" PRIu32 " cycles", parts->copy_cycles);
+}
+
+/* Lines that are kept though written in part only: the base's word on lines of its length. */
+static void partial_line(struct model_text *t, const struct geometry *g)
+{
+    if (t->base->l2.partial_lines && g->line != t->base->l2.line_bytes) {
+        model_line(t, 1, "not measured of such lines", "written: {partial_lines: 0}");
+    }
+}
+
+/*
+ * L2 as the parts that were found, each of the measured geometry: the base's slices are kept, and
+ * each takes its share of the sets, within what the measurement leaves open. False: the base has no
+ * such parts, and cannot be cut into them.
+ */
+static bool part_lines(struct model_text *t, const json_t *l2, const struct geometry *g,
+                       const struct parts_plan *parts)
+{
+    const struct model *base = t->base;
+    const json_t *sets = json_object_get(l2, "sets");
+    bool is_cut = base->l2_parts.count == 1 && parts->count > 1;
+    uint64_t count = 1, slices = base->l2_slices / (is_cut ? parts->count : base->l2_parts.count);
+    saved_u64(&count, l2, "count");
+    double low = json_number_of(sets, "low");
+    double high = json_number_of(sets, "high");
+    uint64_t each = (g->sets + slices / 2) / slices, all = each * slices;
+    if (parts->count < 2 || (!is_cut && count != base->l2_parts.count) || each == 0 ||
+        base->l2.index.kind != INDEX_HASH ||
+        (all != g->sets && ((double)all < low || (double)all > high))) {
+        return false;
+    }
+    struct geometry part = *g;
+    part.sets = all;
+    part.lines = all * g->ways;
+    part.data = 0;
+    model_line(t, 0, "", "l2:");
+    if (is_cut) {
+        cut_lines(t, parts);
+    } else {
+        model_line(t, 1, "measured", "parts: %" PRIu64, count);
+        near_line(t);
+    }
+    model_line(t, 1, "the base's, which share the sets", "slices: %" PRIu64, slices * count);
+    geometry_lines(t, l2, &part, slices, true);
+    partial_line(t, g);
+    return true;
 }
 
 bool model_widen_line(struct model *base, const json_t *root)
@@ -667,10 +690,12 @@ static uint64_t l2_section(struct model_text *t, const struct latency_plan *plan
         unknown_lines(t, l2, &g, parts);
         return t->base->l2_slices;
     }
-    if (part_lines(t, l2, &g)) {
+    if (part_lines(t, l2, &g, parts)) {
         copy_line(t, parts);
         model_open_l2(t);
-        if (json_array_size(json_object_get(l2, "hit_latencies"))) {
+        bool is_cut = t->base->l2_parts.count != parts->count;
+        if (json_array_size(json_object_get(l2, "hit_latencies")) &&
+            (!is_cut || classes_lie_apart(t, l2, parts))) {
             model_distances(t, l2, parts);
         }
         return t->base->l2_slices;
@@ -689,6 +714,7 @@ static uint64_t l2_section(struct model_text *t, const struct latency_plan *plan
         slice_lines(t, l2, &g, slices);
     }
     geometry_lines(t, l2, &g, slices, t->base->l2.index.kind == INDEX_HASH);
+    partial_line(t, &g);
     return slices;
 }
 

@@ -24,6 +24,12 @@ int level_conflict_among(struct level *level, const uint32_t *offsets, size_t co
 int level_line(struct level *level);
 /* index.c: the index of a cache whose number of sets is known; it confirms that number. */
 int level_index_of_sets(struct level *level, size_t sets);
+/*
+ * held.c: the lines that all sets hold together when they are full, whatever chooses the set; a
+ * multiple of the ways of the conflicting set. Where it is undecided, as under policies that draw
+ * their victims, *held lines are held at least; 0: not known.
+ */
+int level_held(struct level *level, size_t *held);
 /* sets_hashed.c: of an index whose map is not known. */
 int level_sets_hashed(struct level *level);
 

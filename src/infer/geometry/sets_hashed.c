@@ -18,11 +18,12 @@
 /* Thresholds. Fixed by: blind trials (tests/blind). */
 static const struct {
     unsigned shifts;
-    double unconfirmed;
+    double unconfirmed, held;
 } limits = {
     .shifts = 16,       /* beginnings of an array that are tried */
     .unconfirmed = 0.8, /* confidence of ways beside a number of sets that is not known; of 25 such
                            caches 24 had sets that are alike */
+    .held = 0.95,       /* confidence of what three beginnings tell to a line (held.c). Chosen */
 };
 
 /* The array that begins `first` lines on must fit; with the line `extra` lines after its end it
@@ -91,14 +92,48 @@ static void report(struct level *level, size_t sets, size_t ways, bool even, con
 }
 
 /*
+ * What all sets hold together, of an outermost cache whose sets are alike. `lines` are what rows
+ * tell, or 0: fewer than are held are wrong.
+ */
+static int find_held(struct level *level, size_t lines)
+{
+    char id[24];
+    struct cache_result *r = level->result;
+    size_t held = 0, sets, ways = level->conflict.count - 1;
+    int rc = level->outermost ? level_held(level, &held) : INFER_UNDECIDED;
+    if (rc && lab_soft(rc) && lines) {
+        return lines < held
+                   ? lab_undecided(level->lab, "rows make %zu lines, and %zu are held", lines, held)
+                   : 0;
+    }
+    if (rc) {
+        return rc;
+    }
+    sets = held / ways;
+    lab_evidence(level->lab, id, level->info->id,
+                 "chase op=%s: of lines read one after the other and then back %zu are still held, "
+                 "the same of others; with %zu ways that is %zu sets",
+                 level->info->op, held, ways, sets);
+    level->size_bytes = held * level->line.bytes;
+    attribute_set(&r->size, (double)level->size_bytes, "B", limits.held, id);
+    attribute_set(&r->sets, (double)sets, "1", limits.held, id);
+    r->ways.confidence = limits.held;
+    return 0;
+}
+
+/*
  * Uneven filling is what a hash of slices makes of sets that are alike: the rows of its lines tell
- * how many there are. Not where two conflicting sets had different ways.
+ * how many there are, or what they hold together. Not where two conflicting sets had different
+ * ways.
  */
 static int find_rows(struct level *level, size_t ways, size_t ways_before, const char *check)
 {
     bool alike = ways == ways_before && ways > 1;
     struct attribute told = level->result->ways;
     int rc = alike ? level_rows(level) : INFER_UNDECIDED;
+    if (alike && (rc == 0 || lab_soft(rc))) {
+        rc = find_held(level, rc ? 0 : (size_t)(level->size_bytes / level->line.bytes));
+    }
     if (rc && lab_soft(rc)) {
         report(level, level->fit.count / ways, ways, false, check);
         if (alike) { /* two sets of as many ways, or one: sets that differ are rarer than hashes */
