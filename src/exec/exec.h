@@ -374,12 +374,16 @@ int exec_run_launch(const struct exec_launch *launch);
 
 /* The same with limits and counts; all fields may be zero. */
 struct exec_run_options {
-    uint64_t max_warp_insns;           /* SONDE_EFAULT after so many; 0: no limit */
-    const volatile int *interrupt;     /* SONDE_EINTERRUPTED soon after it becomes true */
-    bool tells;                        /* an interrupt's error says where the warps are */
-    const struct progress *progress;   /* told of now and then; NULL: nobody listens */
-    uint64_t first, count;             /* of the launch's blocks only these; count 0: all */
-    struct team *team;                 /* host threads that may run CTAs; NULL: the caller alone */
+    uint64_t max_warp_insns;         /* SONDE_EFAULT after so many; 0: no limit */
+    const volatile int *interrupt;   /* SONDE_EINTERRUPTED soon after it becomes true */
+    bool tells;                      /* an interrupt's error says where the warps are */
+    const struct progress *progress; /* told of now and then; NULL: nobody listens */
+    uint64_t first, count;           /* of the launch's blocks only these; count 0: all */
+    struct team *team;               /* host threads that may run CTAs; NULL: the caller alone */
+    /* Whether nobody but the launch could change memory now; so it is told when it will never end.
+     * NULL: somebody could. */
+    bool (*alone)(const void *ctx);
+    const void *alone_ctx;
     uint64_t warp_insns, thread_insns; /* out: executed so far */
     bool stopped;                      /* out: by one of the limits */
 };

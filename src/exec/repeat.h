@@ -11,6 +11,13 @@
 
 #include "exec/exec.h"
 
+/* What is told of a launch all of whose warps do; with blocks (uint64_t) that wait, and all. */
+#define REPEAT_NO_PROGRESS                                                                         \
+    "no progress: the kernel's warps repeat what they did, and nobody is left who could change "   \
+    "the memory that they read"
+#define REPEAT_NO_ROOM                                                                             \
+    "; %" PRIu64 " of %" PRIu64 " blocks wait for room, which none of those on the GPU will give"
+
 /*
  * Is it worth a comparison? Independent paths count their branches backwards until they give way,
  * so no state comes again before that. Every round has a state that is.

@@ -25,6 +25,7 @@
  */
 #include <inttypes.h>
 
+#include "exec/repeat.h"
 #include "gpu/state.h"
 #include "util/error.h"
 
@@ -111,15 +112,10 @@ static int tell(const struct gpu *gpu)
         blocks += grid->cta_count;
         waiting += grid->cta_count - grid->cta_next;
     }
-    const char *what = "no progress: the kernel's warps repeat what they did, and nobody is left "
-                       "who could change the memory that they read";
     if (waiting > 0) {
-        error_set(SONDE_EFAULT,
-                  "%s; %" PRIu64 " of %" PRIu64 " blocks wait for room, which none of those on the "
-                  "GPU will give",
-                  what, waiting, blocks);
+        error_set(SONDE_EFAULT, REPEAT_NO_PROGRESS REPEAT_NO_ROOM, waiting, blocks);
     } else {
-        error_set(SONDE_EFAULT, "%s", what);
+        error_set(SONDE_EFAULT, REPEAT_NO_PROGRESS);
     }
     return SONDE_EFAULT;
 }

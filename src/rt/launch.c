@@ -180,10 +180,19 @@ static int cooperative_prepare(struct rt *rt, struct exec_launch *launch)
     return rt_memset(rt, rt->grid_workspace, 0, GRID_WORKSPACE_BYTES);
 }
 
+/* The caller waits for the launch. */
+static bool is_alone(const void *ctx)
+{
+    (void)ctx;
+    return true;
+}
+
 static int launch_functional(struct rt *rt, const struct exec_launch *launch)
 {
-    struct exec_run_options options = {
-        .interrupt = rt->cancel, .tells = rt->tells_cancelled, .progress = rt->progress};
+    struct exec_run_options options = {.interrupt = rt->cancel,
+                                       .tells = rt->tells_cancelled,
+                                       .progress = rt->progress,
+                                       .alone = is_alone};
     int rc = gpu_team(rt->gpu, &options.team);
     rc = rc == 0 ? exec_run_launch_with(launch, &options) : rc;
     rt->warp_insns += options.warp_insns;

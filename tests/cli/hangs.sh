@@ -361,3 +361,23 @@ hopper --kernel arrival --block 64 --arg u32:100000 --arg u32:0
 hopper --kernel arrival --block 64 --arg u32:100000 --arg u32:1
 hopper --kernel pair --grid 4 --block 32 --arg u32:100000
 hopper --kernel stores --block 32 --arg u32:1
+# functional PTX ARGUMENT...: the same without timing
+functional() {
+    echo "# functional $*"
+    ptx=$1
+    shift
+    run sonde exec "$ptx" -q --functional "$@"
+}
+echo "# without timing too"
+functional endless.ptx --kernel itself --block 64
+functional endless.ptx --kernel flag --block 64 --arg zero:4
+functional endless.ptx --kernel inside --block 64 --arg zero:4
+functional endless.ptx --kernel lock --grid 2 --arg zero:4 --arg u32:0
+functional endless.ptx --kernel last --shared 32768 --block 32 --grid 14 --arg zero:4
+functional hopper.ptx -d sim:h200 --kernel pair --grid 4 --block 32 --arg u32:0
+functional hopper.ptx -d sim:h200 --kernel stores --block 32 --arg u32:0
+echo "# and those that end are not"
+functional endless.ptx --kernel late --grid 2 --arg zero:4 --arg u32:1
+functional endless.ptx --kernel lock --grid 6 --arg zero:4 --arg u32:1
+functional endless.ptx --kernel last --shared 32768 --block 32 --grid 12 --arg zero:4
+functional hopper.ptx -d sim:h200 --kernel arrival --block 64 --arg u32:100000 --arg u32:0

@@ -122,8 +122,7 @@ int flights_tell_positions(struct flight *const *flights, uint32_t count, int co
     return code;
 }
 
-/* Account for a finished slice; an error when a limit is reached. */
-static int account(struct runner *r, struct exec_warp *warp, uint64_t insns, uint64_t lanes)
+int flight_account(struct runner *r, struct exec_warp *warp, uint64_t insns, uint64_t lanes)
 {
     struct exec_run_options *options = r->flight->options;
     options->warp_insns += insns;
@@ -268,7 +267,7 @@ static inline int run_slice(struct runner *r, struct exec_warp *warp, enum exec_
     r->env.clock = start;
     if (rc != SONDE_OK)
         return rc;
-    return *event == EXEC_FAULT ? SONDE_EFAULT : account(r, warp, insns, lanes);
+    return *event == EXEC_FAULT ? SONDE_EFAULT : flight_account(r, warp, insns, lanes);
 }
 
 static int deadlock(const struct runner *r)
@@ -477,6 +476,7 @@ int flight_create(struct flight **out, struct exec_run *run, struct exec_run_opt
         return error_memory();
     flight->run = run;
     flight->options = options;
+    endless_begin(flight);
     if (crowd_may_come(run) && crowd_create(&flight->crowd) != SONDE_OK)
         return SONDE_ENOMEM;
     return widen(flight, run->launch->cooperative ? run->ctas : run->cluster_size);
@@ -552,5 +552,5 @@ int flight_round(struct flight *flight, bool *alive)
         flight->crowd = NULL;
         rc = widen(flight, crowd_places(flight));
     }
-    return rc;
+    return rc == SONDE_OK && *alive ? endless_check(flight) : rc;
 }

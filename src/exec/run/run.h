@@ -40,6 +40,12 @@ struct runner {
     const uint8_t *watch;                 /* what it wants to see, by pc */
 };
 
+/* When a launch is looked at next, whether it will never end. */
+struct endless {
+    uint64_t next, wait; /* warp instructions: then; after the next look */
+    uint32_t visits;     /* branches of a warp in it */
+};
+
 /* CTAs that run together, since they may wait for each other: one, those of a cluster, of a
  * cooperative launch all, or as many as the GPU holds (crowd.c). When those of a cluster have all
  * ended the next ones begin. */
@@ -52,6 +58,7 @@ struct flight {
     uint64_t cluster_count;
     const atomic_bool *pauses; /* soon, where it becomes true; NULL: never */
     struct crowd *crowd;       /* NULL: no more CTAs may come in flight */
+    struct endless endless;
 };
 
 struct exec_run {
@@ -79,6 +86,8 @@ void flight_destroy(struct flight *flight); /* NULL is allowed */
 int flight_round(struct flight *flight, bool *alive);
 /* Forgets its CTAs, which have not ended, and runs others alone, counted there. */
 void flight_give_up(struct flight *flight, struct exec_run_options *options);
+/* Account for what a warp has executed; an error when a limit is reached. */
+int flight_account(struct runner *r, struct exec_warp *warp, uint64_t insns, uint64_t lanes);
 /* Where the warps of the CTAs in flight are, behind this thread's error; `code`. */
 int flights_tell_positions(struct flight *const *flights, uint32_t count, int code);
 
@@ -101,6 +110,10 @@ void crowd_begins(struct flight *flight); /* a CTA has begun; there may be no cr
 bool crowd_is_wanted(struct flight *flight);
 /* How many CTAs are to be in flight then. */
 uint64_t crowd_places(const struct flight *flight);
+
+/* endless.c. After each round; SONDE_EFAULT: the launch will never end. */
+void endless_begin(struct flight *flight);
+int endless_check(struct flight *flight);
 
 /*
  * share.c: a run's CTAs on the threads of its team. A launch first runs alone for a while, so that

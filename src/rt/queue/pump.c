@@ -280,13 +280,22 @@ static bool run_functional(struct queue *queue)
     return false;
 }
 
+/* Nobody but the one launch without timing could change memory. */
+static bool functional_is_alone(const void *ctx)
+{
+    const struct queue *queue = ctx;
+    return queue->functional == 1 && queue->grids == 0 && queue_is_alone(queue);
+}
+
 /* Most are over at once. */
 static int begin_functional(struct queue *queue, struct rt_op *op)
 {
     struct op_launch *l = &op->launch;
     l->options = (struct exec_run_options){.interrupt = queue->rt->cancel,
                                            .tells = queue->rt->tells_cancelled,
-                                           .progress = queue->rt->progress};
+                                           .progress = queue->rt->progress,
+                                           .alone = functional_is_alone,
+                                           .alone_ctx = queue};
     int rc = gpu_team(queue->rt->gpu, &l->options.team);
     rc = rc == 0 ? exec_run_begin(&l->functional, &l->run, &l->options) : rc;
     if (rc < 0) {
