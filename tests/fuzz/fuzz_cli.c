@@ -51,6 +51,16 @@ static int not_here(void)
     return error_set(SONDE_EDEVICE, "not while command lines are tried");
 }
 
+/* Data that an argument asks for are made at once, which takes long where they are many. */
+static bool asks_for_much(const char *arg)
+{
+    size_t digits = 0;
+    for (; *arg && digits < 8; arg++) {
+        digits = *arg >= '0' && *arg <= '9' ? digits + 1 : 0;
+    }
+    return digits == 8;
+}
+
 int __wrap_sonde_exec(char **text, const char *device, const struct sonde_exec_options *options);
 int __wrap_sonde_exec(char **text, const char *device, const struct sonde_exec_options *options)
 {
@@ -59,7 +69,7 @@ int __wrap_sonde_exec(char **text, const char *device, const struct sonde_exec_o
     *text = NULL;
     (void)device;
     for (size_t i = 0; i < options->arg_count; i++) {
-        if (exec_arg_parse(&arg, options->args[i]) == 0) {
+        if (!asks_for_much(options->args[i]) && exec_arg_parse(&arg, options->args[i]) == 0) {
             exec_arg_free(&arg);
         }
     }
