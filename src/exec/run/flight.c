@@ -5,7 +5,6 @@
  * instructions that the runner has executed.
  */
 #include <assert.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,36 +15,11 @@
 #include "exec/fault.h"
 #include "exec/observe.h"
 #include "exec/ops.h"
-#include "exec/positions.h"
 #include "exec/program.h"
 #include "exec/run/run.h"
 #include "util/error.h"
 
 #define SLICE_INSNS 4096
-/* What %clock and %globaltimer count an instruction of a warp as: about what one takes that waits
- * for the last, so that programs that wait by a clock wait no longer than on a GPU. */
-#define INSN_CYCLES 16
-#define INSN_NS 8
-
-/* A warp begins with its first slice, where nobody looks at it before: those of a CTA without
- * barriers then have their registers in one place, one after the other. */
-static int begin_warp(struct runner *r, uint32_t index)
-{
-    struct exec_warp *warp = &r->warp[index];
-    r->begun |= UINT64_C(1) << index;
-    if (!warp->state && r->spares)
-        warp->state = r->spare[--r->spares];
-    return exec_warp_init(warp, &r->cta, index * WARP_LANES, &r->env);
-}
-
-/* All that have not begun. */
-static int begin_warps(struct runner *r)
-{
-    int rc = SONDE_OK;
-    for (uint64_t rest = r->barriers.alive & ~r->begun; rc == SONDE_OK && rest; rest &= rest - 1)
-        rc = begin_warp(r, (uint32_t)__builtin_ctzll(rest));
-    return rc;
-}
 
 /* Its state goes to the next that begins. */
 static void end_warp(struct runner *r, uint32_t index)
@@ -71,7 +45,7 @@ static int start_cta(struct runner *r, uint64_t order, uint64_t place)
     r->turn = r->begun = 0;
     int rc = SONDE_OK;
     if (r->observer || r->flight->clusters)
-        rc = begin_warps(r);
+        rc = runner_begin_warps(r);
     if (rc == SONDE_OK && r->flight->clusters) {
         r->cta.cluster = r->flight->clusters[place / r->flight->run->cluster_size];
         r->cta.cluster_rank = (uint32_t)(place % r->flight->run->cluster_size);
@@ -82,65 +56,6 @@ static int start_cta(struct runner *r, uint64_t order, uint64_t place)
     if (rc == SONDE_OK && r->observer)
         rc = r->observer->cta_begins(r->flight->run->observed, &r->cta, r->warps, r->warp_count);
     return rc;
-}
-
-/* Where the warps of the CTAs in flight are. */
-static void add_positions(struct positions *positions, const struct flight *flight)
-{
-    for (uint64_t i = 0; i < flight->places; i++) {
-        const struct runner *r = flight->runner[i];
-        for (uint64_t rest = r->barriers.alive; rest; rest &= rest - 1) {
-            uint32_t w = (uint32_t)__builtin_ctzll(rest);
-            const struct exec_warp *warp = &r->warp[w];
-            bool waits = !(r->ready >> w & 1);
-            char why[POSITION_WHY_MAX] = "is running";
-            if (waits && warp->barrier_kind == BARRIER_CLUSTER_WAIT)
-                snprintf(why, sizeof why, "waits at the barrier of its cluster");
-            else if (waits)
-                snprintf(why, sizeof why, "waits at barrier %u", warp->barrier_id);
-            positions_add(positions, warp, w, waits && warp->pc > 0 ? warp->pc - 1 : warp->pc, why);
-        }
-    }
-}
-
-static int begin_all(struct flight *flight)
-{
-    int rc = SONDE_OK;
-    for (uint64_t i = 0; rc == SONDE_OK && i < flight->places; i++)
-        rc = begin_warps(flight->runner[i]);
-    return rc;
-}
-
-int flights_tell_positions(struct flight *const *flights, uint32_t count, int code)
-{
-    struct positions *positions = calloc(1, sizeof *positions);
-    for (uint32_t i = 0; positions && i < count; i++)
-        if (begin_all(flights[i]) == SONDE_OK)
-            add_positions(positions, flights[i]);
-    code = positions ? positions_tell(positions, code) : code;
-    free(positions);
-    return code;
-}
-
-int flight_account(struct runner *r, struct exec_warp *warp, uint64_t insns, uint64_t lanes)
-{
-    struct exec_run_options *options = r->flight->options;
-    options->warp_insns += insns;
-    options->thread_insns += lanes;
-    r->env.clock += insns * INSN_CYCLES + warp->slept_ns;
-    r->env.globaltimer_ns += insns * INSN_NS + warp->slept_ns;
-    warp->slept_ns = 0;
-    options->stopped = true;
-    if (options->interrupt && *options->interrupt) {
-        int rc = error_set(SONDE_EINTERRUPTED, "interrupted");
-        return options->tells ? flights_tell_positions(&r->flight, 1, rc) : rc;
-    }
-    if (options->max_warp_insns && options->warp_insns >= options->max_warp_insns)
-        return error_set(SONDE_EFAULT,
-                         "kernel '%s' was stopped after %" PRIu64 " warp instructions",
-                         warp->state->program->functions[0]->func->name, options->warp_insns);
-    options->stopped = false;
-    return SONDE_OK;
 }
 
 /* Counts of bits without the processor's instruction, which not every build has. */
@@ -365,7 +280,7 @@ static int run_turn(struct runner *r)
             return SONDE_OK;
         enum exec_event event;
         r->env.warpid = i;
-        int rc = r->begun >> i & 1 ? SONDE_OK : begin_warp(r, i);
+        int rc = r->begun >> i & 1 ? SONDE_OK : runner_begin_warp(r, i);
         if (rc != SONDE_OK)
             return rc;
         rc = r->observer ? run_slice(r, &r->warp[i], &event, true)

@@ -86,6 +86,15 @@ void flight_destroy(struct flight *flight); /* NULL is allowed */
 int flight_round(struct flight *flight, bool *alive);
 /* Forgets its CTAs, which have not ended, and runs others alone, counted there. */
 void flight_give_up(struct flight *flight, struct exec_run_options *options);
+
+/* What %clock and %globaltimer count an instruction of a warp as: about what one takes that waits
+ * for the last, so that programs that wait by a clock wait no longer than on a GPU. */
+enum { INSN_CYCLES = 16, INSN_NS = 8 };
+
+/* account.c. A warp begins with its first slice, where nobody looks at it before: those of a CTA
+ * without barriers then have their registers in one place, one after the other. */
+int runner_begin_warp(struct runner *r, uint32_t index);
+int runner_begin_warps(struct runner *r); /* all that have not begun */
 /* Account for what a warp has executed; an error when a limit is reached. */
 int flight_account(struct runner *r, struct exec_warp *warp, uint64_t insns, uint64_t lanes);
 /* Where the warps of the CTAs in flight are, behind this thread's error; `code`. */
