@@ -99,14 +99,17 @@ struct level {
     struct level_line line;
     struct set_map map; /* geometry/index.c, sets.c */
     uint64_t size_bytes;
-    uint32_t row_lines;    /* geometry/rows.c: lines of a row; 0: no rows were found */
-    bool translated;       /* what does not fit misses a level of translation first */
-    bool large;            /* too large for ordered walks */
-    bool searched_apart;   /* large/spaced.c was asked */
-    bool taken_apart;      /* and has told its sets */
-    bool keeps_hits;       /* lines of earlier walks stay until others are hit */
-    struct filler *filler; /* behind/filler.h; NULL: walks go alone; owned */
-    struct sample seen;    /* latencies for the classes of the whole device; owned */
+    uint32_t row_lines;       /* geometry/rows.c: lines of a row; 0: no rows were found */
+    bool translated;          /* what does not fit misses a level of translation first */
+    bool large;               /* too large for ordered walks */
+    bool searched_apart;      /* large/spaced.c was asked */
+    bool taken_apart;         /* and has told its sets */
+    unsigned behind_quarters; /* walks behind another cache begin with so many quarters of what fits
+                                 there; 0: with twice */
+    bool hides_nearer;        /* hits are of two caches that noise does not tell apart */
+    bool keeps_hits;          /* lines of earlier walks stay until others are hit */
+    struct filler *filler;    /* behind/filler.h; NULL: walks go alone; owned */
+    struct sample seen;       /* latencies for the classes of the whole device; owned */
 };
 
 enum load_class { LOAD_HIT, LOAD_MISS, LOAD_STRAY };

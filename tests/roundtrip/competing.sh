@@ -159,3 +159,66 @@ import json
 tlb = {t["id"]: t for t in json.load(open("unequal.json"))["tlbs"]}["l1_tlb"]
 assert tlb["entries"]["value"] == 38 and tlb["sets"]["value"] == 8, tlb
 PY
+
+# Pages 2 MiB apart fall into a set of one way; other places of them do not: no level of one entry.
+cat >uneven.yaml <<'YAML'
+inherits: gtx560ti
+name: uneven
+tlb_l1: {scope: sm, page: 128 KiB, index: {kind: modulo}, sets: 16, replacement: {policy: random},
+         ways_per_set: [1, 1, 5, 1, 5, 1, 4, 1, 2, 1, 1, 3, 1, 5, 1, 1]}
+tlb_l2: {scope: gpu, page: 128 KiB, index: {kind: modulo}, sets: 1, ways: 76, ways_per_set: [],
+         replacement: {policy: fifo}}
+vm: {page: 64 KiB}
+YAML
+dissect sim:./uneven.yaml uneven.json --only tlbs
+python3 - <<'PY' || fail "a set of one way is taken for a level of one entry"
+import json
+tlb = {t["id"]: t for t in json.load(open("uneven.json"))["tlbs"]}["l1_tlb"]
+assert tlb["entries"].get("value") in (None, 34) and tlb["page"].get("value") in (None, 131072), tlb
+PY
+
+# Behind the only level longer walks miss a small L2: lines whose translation is at hand do so, too.
+cat >data.yaml <<'YAML'
+name: data
+sms: 1
+l1_data: {size: 28 KiB, line: 128 B, sector: 128 B, sets: 7, ways: 32, index: {kind: modulo, unit: 128 B}}
+l2:
+  slices: 10
+  slice_index: {kind: modulo, unit: 128 B}
+  size: 16 KiB
+  line: 128 B
+  sector: 128 B
+  sets: 16
+  ways: 8
+  index: {kind: modulo, unit: 1280 B}
+  replacement: {policy: biased_alternating,
+                victim_probability: [1/10, 1/10, 3/10, 1/10, 1/10, 1/10, 1/10, 1/10]}
+  hit_latency: 32 cycles
+noc: {request_latency: 62 cycles, reply_latency: 62 cycles}
+dram: {channels: 10, closed_page: false, fixed_latency: 190 cycles}
+tlb_l1: {enabled: true, page: 8 KiB, scope: sm, sets: 14, ways: 8, hit_latency: 0 cycles, miss_latency: 6 cycles,
+         fill_latency: 7 cycles}
+walker: {levels: 1, latency: 47 cycles, level1: {span: 4 KiB, entry: 8 B}}
+vm: {page: 4 KiB, memory: 8 GiB}
+YAML
+dissect sim:./data.yaml data.json --only tlbs,penalty,l2
+python3 - <<'PY' || fail "missing data are taken for a second level"
+import json
+tlbs = {t["id"]: t for t in json.load(open("data.json"))["tlbs"]}
+assert tlbs["l1_tlb"]["entries"]["value"] == 112 and not tlbs["l2_tlb"]["present"], tlbs
+PY
+
+# A second cache of constants that holds hardly more than the first, or that is hardly nearer than L2.
+cat >hardly.yaml <<'YAML'
+inherits: gtx780
+name: hardly
+constant_l1: {size: 4 KiB, line: 32 B, sector: 32 B, sets: 16, ways: 8, index: {kind: bits, bits: [5, 6, 7, 8]},
+              replacement: {policy: plru}}
+constant_l15: {size: 6 KiB, line: 32 B, sector: 32 B, sets: 16, ways: 12, index: {kind: bits, bits: [5, 6, 7, 8]}}
+YAML
+sed 's/name: hardly/name: near/; s/size: 6 KiB, line/hit_latency: 212 cycles, size: 12 KiB, line/; s/ways: 12/ways: 24/' hardly.yaml >near.yaml
+for model in hardly:6144 near:12288; do
+    dissect "sim:./${model%:*}.yaml" second.json --only constant_l1,constant_l15
+    expect second.json constant_l1.size 4096
+    expect second.json constant_l15.size "${model#*:}"
+done

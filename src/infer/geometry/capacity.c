@@ -16,8 +16,10 @@
 
 /* Thresholds. Fixed by: blind trials (tests/blind). */
 static const struct {
-    unsigned first_stride, max_ordered_count, rough_loads, rough, outermost_loads;
+    unsigned first_stride, max_ordered_count, rough_loads, rough, outermost_loads, records,
+        few_lines, nearer_cycles;
     uint64_t max_ordered_bytes;
+    double nearer;
 } limits = {
     .first_stride = 512,                    /* bytes: longer than the lines of most first levels */
     .max_ordered_bytes = UINT64_C(8) << 20, /* bytes: beyond, an ordered walk takes too long */
@@ -26,6 +28,10 @@ static const struct {
     .outermost_loads = 3000000, /* loads: an outermost cache that costs more where loads are dear is
                                    asked by lines far apart (large/spaced.c). Blind trials: what
                                    was found took 1 655 000 at most */
+    .records = 256,             /* of a window. Chosen */
+    .few_lines = 4,             /* lines, of which less says nothing. Chosen */
+    .nearer = 1.1,              /* times what two lines take: more is another level's */
+    .nearer_cycles = 2,         /* cycles, beside that. Chosen */
     .rough = 32,                /* one part in so many: how exact a rough edge is */
 };
 
@@ -201,6 +207,52 @@ static void bound_loads(struct level *level)
     }
 }
 
+static int sample_ring(struct level *level, struct sample *out, uint64_t stride, size_t count)
+{
+    struct walk_plan plan =
+        level_plan(level, (struct walk_shape){.stride = stride, .count = count});
+    plan.warm = 4 * count;
+    plan.window = level->max_window < limits.records ? level->max_window : limits.records;
+    plan.windows = 4;
+    plan.spread = true;
+    return walk_sample(level->lab, out, &plan);
+}
+
+/*
+ * What fits into a first level takes as long as two of its lines do. Where it takes longer, most of
+ * it hits a second level, and noise is as large as the way there: then it is that one's edge.
+ * Walks that a recording does not have are passed over.
+ */
+static int check_nearer(struct level *level)
+{
+    struct sample few = {0}, all = {0};
+    const struct path_info *path = path_find(level->info->op);
+    const uint64_t stride = level->fit.stride;
+    const size_t count = level->fit.count;
+    if (level->front || level->outermost || path->interleave > 1 || count < limits.few_lines) {
+        return 0;
+    }
+    int rc = sample_ring(level, &few, stride, 2);
+    rc = rc ? rc : sample_ring(level, &all, stride, count);
+    if (rc == 0) {
+        double near = sample_quantile(&few, 0.5), median = sample_quantile(&all, 0.5);
+        level->hides_nearer = median > limits.nearer * near + limits.nearer_cycles;
+        if (level->hides_nearer) {
+            level->fit = (struct level_fit){0};
+            rc = lab_undecided(level->lab,
+                               "%zu lines that fit take %.0f cycles, two of them %.0f: a nearer "
+                               "cache, whose misses noise hides",
+                               count, median, near);
+        }
+    } else if (lab_soft(rc)) {
+        level->lab->why = (struct refusal){0};
+        rc = 0;
+    }
+    sample_free(&few);
+    sample_free(&all);
+    return rc;
+}
+
 int level_capacity(struct level *level)
 {
     bound_loads(level);
@@ -217,6 +269,10 @@ int level_capacity(struct level *level)
         level->large = false;
     }
     rc = lab_soft(rc) ? find_edge_in_reach(level, &stride) : rc;
+    if (rc) {
+        return rc;
+    }
+    rc = check_nearer(level);
     if (rc) {
         return rc;
     }

@@ -96,6 +96,9 @@ static int sample_again(struct level *level, struct sample *all, struct walk_sha
 
 int level_latency(struct level *level)
 {
+    if (level->hides_nearer) {
+        return lab_undecided(level->lab, "hits are of two caches that noise does not tell apart");
+    }
     struct sample all;
     struct walk_shape shape = safe_shape(level);
     int rc = sample_walk(level, &all, shape, 0);

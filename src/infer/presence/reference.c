@@ -546,8 +546,8 @@ static int try_array(struct level *level, struct trial *trial, const struct samp
 
 /*
  * On a path of two small caches one array may miss both. Then no hit of the second one is recorded,
- * and the lowest threshold is the second one's. So arrays begin at twice the circle there. Walks
- * that a recording does not have are passed over.
+ * and the lowest threshold is the second one's. So arrays begin at twice the circle there, and grow
+ * by a half or a third. Walks that a recording does not have are passed over.
  */
 static int find_misses_small(struct level *level, const struct circle *circle, bool *found)
 {
@@ -556,7 +556,7 @@ static int find_misses_small(struct level *level, const struct circle *circle, b
         return 0;
     }
     for (uint64_t bytes = 2 * limits.small_bytes; bytes < limits.first_bytes && !*found;
-         bytes *= 2) {
+         bytes = bytes % 3 ? bytes / 2 * 3 : bytes / 3 * 4) {
         struct trial trial;
         int rc = try_array(level, &trial, &circle->hits, bytes, CHASE_WORD_BYTES);
         if (rc && !lab_soft(rc)) {

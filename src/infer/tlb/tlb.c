@@ -29,7 +29,7 @@ static const struct {
         table_cycles, table_reads;
     double least_excess, hit_quantile, share_quiet, share_noisy, near_hits, low_quantile, close,
         believed, drift, within, data_share, stray, more, apart, same, sure, unchecked, unexplained,
-        many, table_share;
+        many, table_share, least_behind;
 } limits = {
     .first_stride = UINT64_C(2) << 20, /* bytes from page to page of the first walks */
     .search_pages = 4096,              /* pages of a walk; beyond, their distance grows */
@@ -64,6 +64,7 @@ static const struct {
     .many = 0.15,         /* share of all elements: no accident, whichever they are */
     .table_cycles = 2,    /* cycles by which a multiple of a miss of L2 is met. Chosen */
     .table_share = 0.005, /* the same as a share. Chosen */
+    .least_behind = 0.1,  /* of what a miss of the level before takes: less is noise. Chosen */
     .table_reads = 4,     /* levels of a page table. Chosen */
 };
 
@@ -417,12 +418,40 @@ static int find_first_page(struct tlb_lab *tl, struct search *search, struct tlb
     return rc;
 }
 
+/*
+ * At a distance of several pages only some sets are used, and pages of that distance seem to be
+ * what misses. Then other places of them do not, and the search begins again at half of it.
+ */
+static int find_held_page(struct tlb_lab *tl, struct search *search, struct tlb_level *level)
+{
+    const struct search start = *search;
+    const struct tlb_level none = *level;
+    bool holds = false;
+    int rc = find_first_page(tl, search, level);
+    for (uint64_t stride = 0; rc == 0;) {
+        rc = tlb_page_holds(tl, &holds, level, search->reach);
+        if (rc || holds) {
+            return rc;
+        }
+        uint64_t half = level->page / 2;
+        stride = stride && stride / 2 < half ? stride / 2 : half;
+        if (stride < TLB_LEAST_PAGE) {
+            return lab_undecided(tl->lab, "pages that miss do not at other places of them");
+        }
+        *search = start;
+        search->stride = search->reach = stride;
+        *level = none;
+        rc = find_page(tl, search, level);
+    }
+    return rc;
+}
+
 /* The first level and its page: of the smallest pages that show. */
 static int find_first(struct tlb_lab *tl, struct search *search, struct tlb_level *level)
 {
     const struct search start = *search;
     uint64_t inside = 0;
-    int rc = find_first_page(tl, search, level);
+    int rc = find_held_page(tl, search, level);
     while (rc == 0) {
         rc = look_inside(tl, &start, search, level, &inside);
         if (rc || inside == 0) {
@@ -592,6 +621,14 @@ static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
                : rc;
 }
 
+static bool is_multiple(const struct tlb_lab *tl, const struct tlb_level *level, double each)
+{
+    double reads = each > 0 ? floor(level->penalty / each + 0.5) : 0;
+    double allowed = fmax(limits.table_cycles, limits.table_share * level->penalty);
+    return reads >= 1 && reads <= limits.table_reads &&
+           fabs(level->penalty - reads * each) <= allowed + tl->record_noise;
+}
+
 /*
  * Beyond the last level a load that is slow may have missed L2 with a read of a page table. That
  * costs just as much more as a miss of L2 does, once for each such read. A level's own miss may
@@ -601,11 +638,8 @@ static bool costs_as_tables(const struct tlb_lab *tl, const struct tlb_level *le
 {
     const struct dissection *out = tl->lab->out;
     const struct attribute *miss = &out->caches[out->cache_count - 1].miss_penalty;
-    double each = miss->status == ATTRIBUTE_MEASURED ? miss->value : tl->data_cycles;
-    double reads = each > 0 ? floor(level->penalty / each + 0.5) : 0;
-    double allowed = fmax(limits.table_cycles, limits.table_share * level->penalty);
-    return reads >= 1 && reads <= limits.table_reads &&
-           fabs(level->penalty - reads * each) <= allowed + tl->record_noise;
+    return is_multiple(tl, level, tl->data_cycles) ||
+           (miss->status == ATTRIBUTE_MEASURED && is_multiple(tl, level, miss->value));
 }
 
 static int refuse_tables(struct tlb_lab *tl, const struct tlb_level *level)
@@ -614,6 +648,31 @@ static int refuse_tables(struct tlb_lab *tl, const struct tlb_level *level)
                          "loads of more pages take %.0f cycles longer, a multiple of a miss of L2: "
                          "reads of page tables, or a level that costs as much",
                          level->penalty);
+}
+
+/* A level behind another, with its page, which no other explanation fits as well. */
+static int find_behind(struct tlb_lab *tl, struct search *search, struct tlb_level *level)
+{
+    bool holds = true;
+    int rc = find_page(tl, search, level);
+    if (rc == 0 && tl->noisy && level->penalty < limits.least_behind * level->before) {
+        return lab_undecided(tl->lab,
+                             "loads of more pages take %.0f cycles longer than the %.0f that a "
+                             "miss of the level before takes: clocks and noise do as much",
+                             level->penalty, level->before);
+    }
+    if (rc == 0 && costs_as_tables(tl, level)) {
+        return refuse_tables(tl, level);
+    }
+    rc = rc ? rc : tlb_is_translation(tl, &holds, level, search->reach);
+    if (rc == 0 && !holds) {
+        return lab_undecided(tl->lab, "what is slow in longer walks is so for its data, too: lines "
+                                      "whose translation is at hand are as slow");
+    }
+    rc = rc ? rc : tlb_page_holds(tl, &holds, level, search->reach);
+    return rc || holds ? rc
+                       : lab_undecided(tl->lab, "pages that miss do not at other places of them: "
+                                                "they are shorter, or no level's");
 }
 
 /* The level behind has no shorter pages: a line in each is enough, where L2 does not hold more. */
@@ -644,8 +703,7 @@ static int dissect_levels(struct tlb_lab *tl, struct search *search)
         tl->twice = false;
         level.in_front = in_front;
         level.front_page = front_page;
-        rc = i == 0 ? find_first(tl, search, &level) : find_page(tl, search, &level);
-        rc = rc == 0 && i > 0 && costs_as_tables(tl, &level) ? refuse_tables(tl, &level) : rc;
+        rc = i == 0 ? find_first(tl, search, &level) : find_behind(tl, search, &level);
         if (rc == 0) { /* what no page explains is no level */
             rc = measure_level(tl, out, &level, search, in_front);
             policy_doubt_choice(&out->policy, level.set_count > 0 ? level.set_count - 1 : 0);

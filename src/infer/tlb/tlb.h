@@ -8,9 +8,10 @@
  *   miss counts   misses of each page, where single records tell a miss
  *
  * Files, each using only those before it: base.c (walks; what lines take), view.c (what a walk
- * shows of its elements), data.c (missing data), begin.c; miss_counts.c; page.c (the page), fit.c
- * (the entries), counted.c and sets.c (the sets), scope.c; visits.c (walks over a set's pages),
- * rule.c and victims.c (its policy), policy.c; tlb.c (the search for levels).
+ * shows of its elements), data.c (missing data), begin.c; miss_counts.c; page.c (the page),
+ * predict.c (whether it holds elsewhere), fit.c (the entries), counted.c and sets.c (the sets),
+ * scope.c; visits.c (walks over a set's pages), rule.c and victims.c (its policy), policy.c; tlb.c
+ * (the search for levels).
  */
 #ifndef SONDE_INFER_TLB_H
 #define SONDE_INFER_TLB_H
@@ -187,6 +188,15 @@ int tlb_visits_policy(struct tlb_lab *tl, struct tlb_result *out, const struct t
 
 /* tlb/page.c: fills page. `reach` bytes are more than the level holds. */
 int tlb_page(struct tlb_lab *tl, struct tlb_level *level, uint64_t reach);
+
+/*
+ * tlb/predict.c. Do other places of the pages of a walk of `reach` bytes miss as the first ones do?
+ * And are lines that miss found at once where another line of their page came just before? Both
+ * hold where a recording has no such walk.
+ */
+int tlb_page_holds(struct tlb_lab *tl, bool *holds, const struct tlb_level *level, uint64_t reach);
+int tlb_is_translation(struct tlb_lab *tl, bool *holds, const struct tlb_level *level,
+                       uint64_t reach);
 
 /* tlb/fit.c */
 int tlb_fits(struct tlb_lab *tl, bool *fits, const struct tlb_ring *ring,

@@ -1,0 +1,126 @@
+/*
+ * What a level that was found predicts of walks that it was not found by. Lines at other places of
+ * the same pages miss as the first ones did: where they do not, the page is shorter, and the
+ * distance of the walk left out some of the sets. A line read just behind another one of its page
+ * finds its translation: where it is slow as well, L2 did not have it, and no level is behind.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "infer/tlb/tlb.h"
+#include "util/error.h"
+
+/* Thresholds. Chosen. */
+static const struct {
+    double share, second_share;
+    unsigned most_elements, second_lines, own_run;
+} limits = {
+    .share = 0.5,          /* of what missed at one place of each page: fewer do at others */
+    .second_share = 0.5,   /* of the slow elements: so many lines are slow for their own sake */
+    .most_elements = 1024, /* pages of a walk */
+    .second_lines = 3,     /* lines from an element to the one before it */
+    .own_run = 700000,     /* requests: apart from those of all other walks */
+};
+
+/* A line of each page at a place of 4 KiB that is drawn, or at the first one. */
+static int draw_ring(struct tlb_ring *out, const struct tlb_level *level, size_t pages, bool drawn)
+{
+    struct rng rng;
+    uint64_t places = level->page / TLB_LEAST_PAGE;
+    rng_seed(&rng, pages);
+    out->count = pages;
+    out->unit = malloc(pages * sizeof *out->unit);
+    if (!out->unit) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < pages; i++) {
+        uint64_t place = drawn ? rng_below(&rng, places) : 0;
+        out->unit[i] = (uint32_t)((uint64_t)i * (level->page / TLB_UNIT_BYTES) +
+                                  place * TLB_BLOCK_UNITS + TLB_FIRST_LINE + i % TLB_LINES);
+    }
+    return 0;
+}
+
+static int count_slow(struct tlb_lab *tl, size_t *slow, const struct tlb_level *level, size_t pages,
+                      bool drawn)
+{
+    struct tlb_ring ring;
+    struct tlb_view view;
+    int rc = draw_ring(&ring, level, pages, drawn);
+    rc = rc ? rc : tlb_view(tl, &view, &ring, level, 1);
+    if (rc == 0) {
+        *slow = view.slow_count;
+        tlb_view_free(&view);
+    }
+    free(ring.unit);
+    return rc;
+}
+
+static int ask_places(struct tlb_lab *tl, bool *holds, const struct tlb_level *level,
+                      uint64_t reach)
+{
+    size_t pages = (size_t)(reach / level->page), slow = 0, drawn = 0;
+    pages = pages < 2 ? 2 : pages < limits.most_elements ? pages : limits.most_elements;
+    int rc = count_slow(tl, &slow, level, pages, false);
+    rc = rc || slow == 0 ? rc : count_slow(tl, &drawn, level, pages, true);
+    *holds = (double)drawn >= limits.share * (double)slow;
+    return rc;
+}
+
+static int ask_data(struct tlb_lab *tl, bool *holds, const struct tlb_level *level, uint64_t reach)
+{
+    size_t pages = (size_t)(reach / level->page);
+    struct tlb_ring ring = {.count = 2 * pages};
+    struct tlb_view view;
+    size_t first = 0, second = 0;
+    ring.unit = malloc(ring.count * sizeof *ring.unit);
+    if (!ring.unit) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < ring.count; i++) {
+        ring.unit[i] = tlb_place(level->page, i / 2, i % 2 ? 0 : limits.second_lines);
+    }
+    int rc = tlb_view(tl, &view, &ring, level, 1);
+    free(ring.unit);
+    if (rc) {
+        return rc;
+    }
+    for (size_t i = 0; i < view.count; i++) {
+        first += i % 2 == 0 && view.excess[i] > level->threshold;
+        /* What the level in front takes is not in it. */
+        second += i % 2 == 1 && view.excess[i] > level->threshold - level->before;
+    }
+    tlb_view_free(&view);
+    *holds = (double)second < limits.second_share * (double)first;
+    return 0;
+}
+
+/* Requests numbered apart, so that all others stay those of recordings, which may lack these. */
+static int ask(struct tlb_lab *tl, bool *holds, const struct tlb_level *level, uint64_t reach,
+               int (*question)(struct tlb_lab *, bool *, const struct tlb_level *, uint64_t))
+{
+    const uint32_t run = tl->run;
+    *holds = true;
+    tl->run += limits.own_run;
+    int rc = question(tl, holds, level, reach);
+    tl->run = run;
+    if (rc && lab_soft(rc)) {
+        tl->lab->why = (struct refusal){0};
+        *holds = true;
+        rc = 0;
+    }
+    return rc;
+}
+
+int tlb_page_holds(struct tlb_lab *tl, bool *holds, const struct tlb_level *level, uint64_t reach)
+{
+    *holds = true;
+    return level->page > TLB_LEAST_PAGE ? ask(tl, holds, level, reach, ask_places) : 0;
+}
+
+int tlb_is_translation(struct tlb_lab *tl, bool *holds, const struct tlb_level *level,
+                       uint64_t reach)
+{
+    *holds = true;
+    return tl->data_cycles > 0 ? ask(tl, holds, level, reach, ask_data) : 0;
+}
