@@ -14,91 +14,96 @@
 #include "infer/dissection.h"
 
 static const struct {
-    const char *what; /* an attribute; NULL: all others */
-    double from, to;  /* confidence by the experiment: from <= it < to */
+    const char *owner; /* a cache or TLB; NULL: any other */
+    const char *what;  /* an attribute; NULL: all others */
+    double from, to;   /* confidence by the experiment: from <= it < to */
     unsigned given, right;
 } outcomes[] = {
-#define OUTCOME(what, from, to, given, right) {what, from, to, given, right},
+#define OUTCOME(owner, what, from, to, given, right) {owner, what, from, to, given, right},
 #include "infer/outcomes.def"
 };
 
-static size_t find_row(const char *what, double confidence)
+/* What the experiments' own words are kept to: whoever is not sure is not told as one who is. */
+static const struct {
+    double sure, below, most, whole;
+} limits = {
+    .sure = 0.9,   /* an experiment that says so much is sure */
+    .below = 0.89, /* the most that others are told */
+    .most = 0.97,  /* nothing is raised further: drawn machines are no cards. Chosen */
+    .whole = 0.99, /* nothing is told surer: some thousand values are what was seen */
+};
+
+static bool fits(const char *of_row, const char *name)
 {
-    size_t i = 0;
-    while (i < sizeof outcomes / sizeof *outcomes &&
-           ((outcomes[i].what && strcmp(outcomes[i].what, what) != 0) ||
-            confidence < outcomes[i].from || confidence >= outcomes[i].to)) {
-        i++;
-    }
-    return i;
+    return !of_row || strcmp(of_row, name) == 0;
 }
 
 /*
- * Rows of an attribute come before those of all. Few values leave some doubt: one more was wrong
- * and one more right. No more is told than of the values above the row, so that the order is kept;
- * and no more than hundredths.
+ * Few values leave some doubt: one more was wrong and one more right. No more is told than
+ * hundredths.
  */
-static double told(const char *what, double confidence)
+static double told(const char *owner, const char *what, double confidence)
 {
-    size_t end = sizeof outcomes / sizeof *outcomes, row = find_row(what, confidence);
-    if (row == end) {
-        return confidence;
+    for (size_t i = 0; i < sizeof outcomes / sizeof *outcomes; i++) {
+        if (fits(outcomes[i].owner, owner) && fits(outcomes[i].what, what) &&
+            confidence >= outcomes[i].from && confidence < outcomes[i].to) {
+            double share = (outcomes[i].right + 1.0) / (outcomes[i].given + 2.0);
+            double sure = fmin(fmax(limits.most, confidence), limits.whole);
+            double most = confidence < limits.sure ? limits.below : sure;
+            return outcomes[i].given ? floor(100 * fmin(share, most) + 0.5) / 100 : confidence;
+        }
     }
-    double share = (outcomes[row].right + 1.0) / (outcomes[row].given + 2.0), most = 1;
-    for (size_t i = row; i < end; i = find_row(what, most)) {
-        most = outcomes[i].to;
-    }
-    return floor(100 * fmin(share, most) + 0.5) / 100;
+    return confidence;
 }
 
-static void tell(struct attribute *attribute, const char *what)
+static void tell(struct attribute *attribute, const char *owner, const char *what)
 {
     bool is_estimate = attribute->high > attribute->low; /* between bounds of its own */
     if (attribute->status == ATTRIBUTE_MEASURED && !is_estimate) {
-        attribute->confidence = told(what, attribute->confidence);
+        attribute->confidence = told(owner, what, attribute->confidence);
     }
 }
 
-static void tell_policy(struct policy_result *policy)
+static void tell_policy(struct policy_result *policy, const char *owner)
 {
     if (policy->name[0]) {
-        policy->confidence = told("policy", policy->confidence);
+        policy->confidence = told(owner, "policy", policy->confidence);
     }
 }
 
 static void tell_cache(struct cache_result *cache)
 {
-    tell(&cache->size, "size");
-    tell(&cache->line, "line");
-    tell(&cache->fetch_granularity, "fetch_granularity");
-    tell(&cache->sets, "sets");
-    tell(&cache->ways, "ways");
-    tell(&cache->hit_latency, "hit_latency");
-    tell(&cache->miss_penalty, "miss_penalty");
-    tell(&cache->count, "count");
-    tell_policy(&cache->policy);
+    tell(&cache->size, cache->id, "size");
+    tell(&cache->line, cache->id, "line");
+    tell(&cache->fetch_granularity, cache->id, "fetch_granularity");
+    tell(&cache->sets, cache->id, "sets");
+    tell(&cache->ways, cache->id, "ways");
+    tell(&cache->hit_latency, cache->id, "hit_latency");
+    tell(&cache->miss_penalty, cache->id, "miss_penalty");
+    tell(&cache->count, cache->id, "count");
+    tell_policy(&cache->policy, cache->id);
     if (cache->index.kind[0]) {
-        cache->index.confidence = told("set_index", cache->index.confidence);
+        cache->index.confidence = told(cache->id, "set_index", cache->index.confidence);
     }
 }
 
 static void tell_tlb(struct tlb_result *tlb)
 {
-    tell(&tlb->page, "page");
-    tell(&tlb->coverage, "entries");
-    tell(&tlb->entries, "entries");
-    tell(&tlb->sets, "sets");
-    tell(&tlb->miss_penalty, "miss_penalty");
-    tell_policy(&tlb->policy);
+    tell(&tlb->page, tlb->id, "page");
+    tell(&tlb->coverage, tlb->id, "entries");
+    tell(&tlb->entries, tlb->id, "entries");
+    tell(&tlb->sets, tlb->id, "sets");
+    tell(&tlb->miss_penalty, tlb->id, "miss_penalty");
+    tell_policy(&tlb->policy, tlb->id);
 }
 
 static void tell_outstanding(struct outstanding_result *outstanding)
 {
-    tell(&outstanding->entries, "entries");
-    tell(&outstanding->mergers, "mergers");
-    tell(&outstanding->loads_per_warp, "loads_per_warp");
+    tell(&outstanding->entries, "outstanding", "entries");
+    tell(&outstanding->mergers, "outstanding", "mergers");
+    tell(&outstanding->loads_per_warp, "outstanding", "loads_per_warp");
     if (outstanding->structure[0]) {
-        outstanding->confidence = told("structure", outstanding->confidence);
+        outstanding->confidence = told("outstanding", "structure", outstanding->confidence);
     }
 }
 
@@ -110,9 +115,9 @@ void outcomes_apply(struct dissection *out)
     for (size_t i = 0; i < out->tlb_count; i++) {
         tell_tlb(&out->tlbs[i]);
     }
-    tell(&out->shared.banks, "banks");
-    tell(&out->shared.bank_width, "bank_width");
-    tell(&out->shared.latency, "latency");
-    tell(&out->memory_latency, "latency");
+    tell(&out->shared.banks, "shared_memory", "banks");
+    tell(&out->shared.bank_width, "shared_memory", "bank_width");
+    tell(&out->shared.latency, "shared_memory", "latency");
+    tell(&out->memory_latency, "memory", "latency");
     tell_outstanding(&out->outstanding);
 }

@@ -15,13 +15,13 @@ diff -u - screen <<'SCREEN' || fail "the screen of gtx560ti"
   +---------------------------------------------------------------------------+
 
   cache        size      line  sets x ways policy     hit    miss + conf per
-  l1_data      16 KiB    128 B 32 x 4      biased     116    261    0.93 sm
-  texture_l1   12 KiB    32 B  4 x 96      lru        240    230    0.93 sm
-  local_l1     16 KiB    128 B 32 x 4      biased     116    261    0.93 sm
-  constant_l1  2 KiB     64 B  8 x 4       lru        50     53     0.93 sm
-  constant_l15 32 KiB    256 B 16 x 8      lru        103    268    0.90 sm
-  l2           512 KiB   128 B 256 x 16    lru        371    268    0.93 gpu
-  memory                                              639           0.93
+  l1_data      16 KiB    128 B 32 x 4      biased     116    261    0.97 sm
+  texture_l1   12 KiB    32 B  4 x 96      lru        240    230    0.97 sm
+  local_l1     16 KiB    128 B 32 x 4      biased     116    261    0.97 sm
+  constant_l1  2 KiB     64 B  8 x 4       lru        50     53     0.97 sm
+  constant_l15 32 KiB    256 B 16 x 8      lru        103    268    0.97 sm
+  l2           512 KiB   128 B 256 x 16    lru        371    268    0.97 gpu
+  memory                                              639           0.97
 
   l1_tlb       32 MiB of 2 MiB pages, 16 entries, 1 set, lru, +27, per gpu
   l2_tlb       130 MiB of 2 MiB pages, 65 entries, 7 sets, lru, +74, per gpu

@@ -27,7 +27,7 @@ static double told(struct dissection *out, double confidence, enum attribute_sta
 static void low_confidence_follows_what_was_right(void **state)
 {
     struct dissection *out = *state;
-    assert_float_equal(told(out, 0.45, ATTRIBUTE_MEASURED), 0.37, 1e-9);
+    assert_float_equal(told(out, 0.45, ATTRIBUTE_MEASURED), 0.28, 1e-9);
     assert_float_equal(told(out, 0.6, ATTRIBUTE_MEASURED), 0.83, 1e-9);
 }
 
@@ -43,12 +43,27 @@ static void what_was_below_nine_tenths_stays_below(void **state)
     }
 }
 
-static void what_is_told_with_nine_tenths_stays(void **state)
+static void high_confidence_follows_what_was_right_and_is_never_whole(void **state)
 {
     struct dissection *out = *state;
-    assert_float_equal(told(out, 0.93, ATTRIBUTE_MEASURED), 0.93, 1e-9);
-    assert_float_equal(told(out, 0.97, ATTRIBUTE_MEASURED), 0.97, 1e-9);
-    assert_float_equal(told(out, 0.99, ATTRIBUTE_MEASURED), 0.99, 1e-9);
+    assert_float_equal(told(out, 0.93, ATTRIBUTE_MEASURED), 0.97, 1e-9);
+    assert_float_equal(told(out, 0.98, ATTRIBUTE_MEASURED), 0.98, 1e-9);
+    assert_float_equal(told(out, 1, ATTRIBUTE_MEASURED), 0.99, 1e-9);
+}
+
+/* Of the same attribute, as who it is of was right more or less often. */
+static void an_owner_with_outcomes_of_its_own_is_told_by_them(void **state)
+{
+    struct dissection *out = *state;
+    for (size_t i = 0; i < 2; i++) {
+        memset(out, 0, sizeof *out);
+        out->cache_count = 1;
+        strcpy(out->caches[0].id, i ? "l2" : "l1_data");
+        out->caches[0].size =
+            (struct attribute){.status = ATTRIBUTE_MEASURED, .value = 1024, .confidence = 0.93};
+        outcomes_apply(out);
+        assert_float_equal(out->caches[0].size.confidence, i ? 0.93 : 0.97, 1e-9);
+    }
 }
 
 static void what_was_not_measured_has_none(void **state)
@@ -85,7 +100,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(low_confidence_follows_what_was_right),
         cmocka_unit_test(what_was_below_nine_tenths_stays_below),
-        cmocka_unit_test(what_is_told_with_nine_tenths_stays),
+        cmocka_unit_test(high_confidence_follows_what_was_right_and_is_never_whole),
+        cmocka_unit_test(an_owner_with_outcomes_of_its_own_is_told_by_them),
         cmocka_unit_test(what_was_not_measured_has_none),
         cmocka_unit_test(bandwidths_keep_what_their_experiment_says),
     };
