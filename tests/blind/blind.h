@@ -146,10 +146,16 @@ void blind_plot_curve(const struct blind_tally *t, const char *svg_path);
 /* Caches: lines in all, and whether sets differ in their ways. */
 uint64_t truth_lines(const struct cache_spec *spec);
 bool truth_unequal(const struct cache_spec *spec);
+/* Sets of all slices that any line falls into: of lines shorter than what a slice has in a row not
+ * every set may be reached. */
+uint64_t truth_reached_sets(const struct cache_spec *spec, uint32_t slices,
+                            const struct index_spec *slice_index);
 /* Would this index (an object of the JSON) divide lines into sets as the cache does? `slices` of
- * them, chosen by `slice_index` (NULL: one). Of constants a bank is seen. */
+ * them, chosen by `slice_index` (NULL: one). Of constants a bank is seen; of others a buffer, which
+ * is aligned to 256 pages of `page_bytes` at most. */
 bool truth_index_agrees(json_t *index, const struct cache_spec *spec, uint32_t slices,
-                        const struct index_spec *slice_index, bool is_constant);
+                        const struct index_spec *slice_index, bool is_constant,
+                        uint64_t page_bytes);
 /* The same for two policies in sets of so many ways, whatever is read. */
 bool truth_policies_alike(enum replacement_kind a, enum replacement_kind b, uint32_t ways);
 /* The policy that a dissection's word stands for; false: none of those that follow a rule. */
@@ -169,6 +175,7 @@ struct judge {
     double added_cycles;  /* what noise adds to the median of a load */
     double added_to_sums; /* and to the mean */
     unsigned owner;
+    uint64_t page_bytes; /* the driver's */
     uint64_t all, right; /* of this trial */
 };
 

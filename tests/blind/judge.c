@@ -226,7 +226,11 @@ void blind_judge(struct blind_tally *tally, const struct blind_hierarchy *hierar
                  const struct blind_noise *noise, json_t *dissection, uint64_t seed, bool loud)
 {
     const struct model *model = hierarchy->model;
-    struct judge j = {.tally = tally, .seed = seed, .noisy = noise != NULL, .loud = loud};
+    struct judge j = {.tally = tally,
+                      .seed = seed,
+                      .noisy = noise != NULL,
+                      .loud = loud,
+                      .page_bytes = model->vm.page_bytes};
     /* Of u^3 for u in [0, 1) the median is 1/8 and the mean 1/4. */
     j.added_cycles = noise ? noise->jitter_cycles / 8 : 0;
     j.added_to_sums = noise ? noise->jitter_cycles / 4 : 0;

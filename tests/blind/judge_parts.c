@@ -94,9 +94,10 @@ void judge_index(struct judge *j, json_t *cache, const struct cache_spec *spec, 
     char *found = given ? json_dumps(index, JSON_COMPACT) : NULL;
     snprintf(truth, sizeof(truth), "%s, %u sets, %u slices", kinds[spec->index.kind], spec->sets,
              slices);
-    judge_other(j, SCORE_set_index, given ? confidence_of(index) : -1,
-                given && truth_index_agrees(index, spec, slices, slice_index, is_constant),
-                can_be_told, truth, found ? found : reason_of(index));
+    judge_other(
+        j, SCORE_set_index, given ? confidence_of(index) : -1,
+        given && truth_index_agrees(index, spec, slices, slice_index, is_constant, j->page_bytes),
+        can_be_told, truth, found ? found : reason_of(index));
     free(found);
 }
 

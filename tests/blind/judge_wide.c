@@ -80,7 +80,10 @@ static void judge_structure(struct wide *w, json_t *cache, const struct seen *s)
     struct judge *j = &w->judge;
     const struct cache_spec *spec = s->spec;
     bool unequal = truth_unequal(spec), fine = !s->coarse;
-    double size = (double)truth_lines(spec) * spec->line_bytes * s->slices;
+    const struct index_spec *slice = s->slices > 1 ? &w->model->l2_slice_index : NULL;
+    double sets = (double)truth_reached_sets(spec, s->slices, slice);
+    double share = sets / ((double)spec->sets * s->slices);
+    double size = (double)truth_lines(spec) * spec->line_bytes * s->slices * share;
     /* Where data are less than the tags reach, either is the size. */
     double found = number(cache, "size"), data = (double)spec->data_bytes;
     judge_value(j, cache, SCORE_size, data > 0 && found == data ? data : size, 0, true);
@@ -88,13 +91,12 @@ static void judge_structure(struct wide *w, json_t *cache, const struct seen *s)
     if (fine) {
         judge_value(j, cache, SCORE_fetch_granularity, spec->sector_bytes, 0, true);
         judge_value(j, cache, SCORE_line, spec->line_bytes, 0, true);
-        judge_value(j, cache, SCORE_sets, (double)spec->sets * s->slices, 0, true);
+        judge_value(j, cache, SCORE_sets, sets, 0, true);
     }
     if (unequal) {
         judge_ways(j, cache, SCORE_ways_per_set, spec, true);
     }
     if (fine && index_can_be_told(s, w->model)) {
-        const struct index_spec *slice = s->slices > 1 ? &w->model->l2_slice_index : NULL;
         judge_index(j, cache, spec, s->slices, slice, true);
     }
     judge_policy(j, cache, spec, true);
@@ -411,7 +413,11 @@ void blind_judge_wide(struct blind_tally *tally, const struct blind_hierarchy *h
 {
     struct wide w = {.model = hierarchy->model, .root = dissection, .noise = noise};
     struct judge *j = &w.judge;
-    *j = (struct judge){.tally = tally, .seed = seed, .noisy = noise != NULL, .loud = loud};
+    *j = (struct judge){.tally = tally,
+                        .seed = seed,
+                        .noisy = noise != NULL,
+                        .loud = loud,
+                        .page_bytes = w.model->vm.page_bytes};
     j->added_to_sums =
         noise ? noise->jitter_cycles / 4 + noise->hump_share * noise->hump_cycles : 0;
     w.flits = w.model->noc.kind == NOC_FLITS;

@@ -33,13 +33,17 @@ bool truth_unequal(const struct cache_spec *spec)
 /* ---- set index ---- */
 
 /*
- * The probes' buffers begin on a page of 2 MiB, so below that the bits of an offset are those of
- * the address; where the number of a line counts, the buffer may begin anywhere in a period.
- * Constants reach no farther than a bank of them, and begin where a bank does.
+ * The probes' buffers mostly begin on a page of 2 MiB, so below that the bits of an offset are
+ * those of the address. Where pages are short, the driver aligns them less: then an offset's bit
+ * may carry into the bits above. Where the number of a line counts, the buffer may begin anywhere
+ * in a period. Constants reach no farther than a bank of them, and begin where a bank does.
  */
 #define REACH (UINT64_C(2) << 20)
 #define CONSTANT_REACH 65536
 #define SAMPLES 8192
+#define ALIGNED_PAGES 256 /* of a buffer's beginning, at most (rt/vmem.c) */
+#define TRIES 32          /* lines for each set: drawn ones reach all */
+#define MAX_CARRY 13      /* bits that carry: memory of 8 GiB */
 
 struct division {
     const struct cache_spec *spec;
@@ -133,8 +137,39 @@ static bool divides_alike(const struct found_index *found, const struct division
     return alike;
 }
 
+uint64_t truth_reached_sets(const struct cache_spec *spec, uint32_t slices,
+                            const struct index_spec *slice_index)
+{
+    const struct division d = {spec, slices, slice_index};
+    uint64_t all = (uint64_t)spec->sets * slices, reached = 0;
+    uint8_t *seen = slices > 1 && slice_index && spec->line_bytes < slice_index->unit_bytes
+                        ? calloc(all, 1)
+                        : NULL;
+    for (uint64_t line = 0; seen && line < TRIES * all; line++) {
+        uint32_t set = true_set(&d, line);
+        reached += !seen[set];
+        seen[set] = 1;
+    }
+    free(seen);
+    return reached ? reached : all;
+}
+
+/* From the beginnings that a driver may give a buffer, which carry into so many bits. */
+static bool agrees_unaligned(const struct found_index *found, const struct division *d,
+                             uint64_t page_bytes)
+{
+    uint64_t aligned = page_bytes * ALIGNED_PAGES;
+    for (uint32_t carry = 1; aligned < found->limit_bytes && carry <= MAX_CARRY; carry++) {
+        uint64_t begins = ((UINT64_C(1) << carry) - 1) * aligned;
+        if (divides_alike(found, d, begins / d->spec->line_bytes)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool truth_index_agrees(json_t *index, const struct cache_spec *spec, uint32_t slices,
-                        const struct index_spec *slice_index, bool is_constant)
+                        const struct index_spec *slice_index, bool is_constant, uint64_t page_bytes)
 {
     struct found_index found;
     struct division d = {spec, slices, slices > 1 ? slice_index : NULL};
@@ -150,7 +185,7 @@ bool truth_index_agrees(json_t *index, const struct cache_spec *spec, uint32_t s
             return true;
         }
     }
-    return false;
+    return !is_constant && agrees_unaligned(&found, &d, page_bytes);
 }
 
 /* ---- policies ---- */
