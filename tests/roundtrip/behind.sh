@@ -50,6 +50,25 @@ constant_l15: {size: 8 KiB, line: 64 B, sector: 64 B, sets: 16, ways: 8,
 YAML
 second folded 8192 64 16 8 nru xor 0
 
+# A hash numbers the sets: one is full before the others, in arrays of any size, and by chance in one that looks like
+# whole sets. Ways, line and policy of that one are known, how many there are is not.
+copy hashed <<'YAML'
+constant_l1: {size: 768 B, line: 64 B, sector: 32 B, sets: 1, ways: 12, index: {kind: modulo}, replacement: {policy: lru}}
+constant_l15: {size: 12 KiB, line: 128 B, sector: 32 B, sets: 16, ways: 6, index: {kind: hash, seed: 51346}, replacement: {policy: lru}}
+YAML
+copy by_chance <<'YAML'
+constant_l1: {size: 768 B, line: 64 B, sector: 32 B, sets: 1, ways: 12, index: {kind: modulo}, replacement: {policy: lru}}
+constant_l15: {size: 30 KiB, line: 512 B, sector: 128 B, sets: 15, ways: 4, index: {kind: hash, seed: 25278}, replacement: {policy: lru}}
+YAML
+for name in hashed by_chance; do
+    expect $name.json constant_l15.sets "not measured"
+    [ "$("$GET" $name.json constant_l15.policy.name)" = lru ] || fail "$name: policy of the second cache"
+done
+expect hashed.json constant_l15.ways 6
+expect hashed.json constant_l15.line 128
+expect by_chance.json constant_l15.ways 4
+expect by_chance.json constant_l15.line 512
+
 # A first cache of less than 1 KiB that misses ever other words of 1 KiB; a line behind it that is read in parts.
 copy small <<'YAML'
 constant_l1: {size: 640 B, line: 64 B, sector: 32 B, sets: 2, ways: 5, index: {kind: bits, bits: [6]}, replacement: {policy: nru}}

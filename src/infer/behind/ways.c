@@ -6,14 +6,17 @@
 #include <stdlib.h>
 
 #include "infer/behind/behind.h"
+#include "infer/fit/fit.h"
 #include "util/error.h"
 
 /* Confidence. Fixed by: blind trials of constants alone (tests/blind). */
 static const struct {
     double tried, untried;
+    unsigned beginnings;
 } limits = {
-    .tried = 0.9,   /* probability, where the set was walked by itself */
-    .untried = 0.8, /* probability, where it could not be */
+    .tried = 0.9,    /* probability, where the set was walked by itself */
+    .untried = 0.8,  /* probability, where it could not be */
+    .beginnings = 4, /* arrays that begin elsewhere. Chosen */
 };
 
 /* Are all parts lines of one length? Of the last line the walk has the first element alone. */
@@ -25,14 +28,86 @@ static bool is_consistent(const struct behind_parts *d)
             return false;
         }
     }
-    return lines > 0 && d->at[lines] + 1 == d->total && (d->total - 1) % (d->span[0] * lines) == 0;
+    return lines > 0 && d->at[lines] + 1 == d->total;
 }
 
-static int conclude(struct level *level, const struct behind_parts *d)
+/* Whole sets of so many lines? */
+static bool is_whole(const struct behind_parts *d)
 {
-    if (!is_consistent(d)) {
+    size_t set = d->count ? d->span[0] * (d->count - 1) : 0;
+    return set > 0 && (d->total - 1) % set == 0;
+}
+
+static int fits_from(struct behind_parts *d, enum fit_verdict *out, size_t from, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        d->ring[i] = (uint32_t)((from + i) * d->level->fit.stride);
+    }
+    struct filler *filler = d->level->filler; /* of the conflicting set, which is not walked here */
+    d->level->filler = NULL;
+    int rc = fit_verdict(d->level, out, &(struct walk_shape){.ring = d->ring, .count = count});
+    d->level->filler = filler;
+    return rc;
+}
+
+/*
+ * Sets that addresses number are filled alike wherever an array begins: as much fits, and no more.
+ * Where a hash numbers them, by chance one set or another is full first. Arrays begin at multiples
+ * of a power of two, so that sets that masks number have as many lines of them.
+ */
+static int find_hashed(struct behind_parts *d, bool *hashed, size_t *asked)
+{
+    const struct path_info *path = path_find(d->level->info->op);
+    size_t fits = d->total - 1, step = 1, sets = fits / (d->count - 1) + 1;
+    size_t reach = (size_t)(path->reach_bytes / d->level->fit.stride);
+    while (step < sets) {
+        step *= 2;
+    }
+    int rc = 0;
+    *hashed = false;
+    *asked = 0;
+    for (size_t from = step;
+         rc == 0 && !*hashed && *asked < limits.beginnings && from + d->total <= reach;
+         from += step * (1 + *asked)) {
+        enum fit_verdict same = FIT_UNKNOWN, more = FIT_UNKNOWN;
+        rc = fits_from(d, &same, from, fits);
+        rc = rc || same != FIT_YES ? rc : fits_from(d, &more, from, d->total);
+        *hashed = same == FIT_NO || more == FIT_YES;
+        *asked += same == FIT_NO || more != FIT_UNKNOWN;
+    }
+    return lab_soft(rc) ? 0 : rc;
+}
+
+/* Of a hashed cache a set's lines alone are known. */
+static void tell_hashed(struct level *level, const struct behind_parts *d)
+{
+    double ways = (double)(d->count - 1);
+    uint64_t line = d->span[0] * level->fit.stride;
+    char id[24];
+    lab_evidence(level->lab, id, level->info->id,
+                 "chase op=%s: one element more than fits does without any one of %zu parts of "
+                 "%llu B; arrays that begin elsewhere have another edge",
+                 level->info->op, d->count, (unsigned long long)line);
+    level->line.bytes = line;
+    attribute_set(&level->result->ways, ways, "1", limits.untried, id);
+    attribute_set(&level->result->line, (double)line, "B", limits.untried, id);
+}
+
+static int conclude(struct level *level, struct behind_parts *d)
+{
+    bool hashed = false;
+    size_t asked = 0;
+    int rc = is_consistent(d) ? find_hashed(d, &hashed, &asked) : 0;
+    if (rc) {
+        return rc;
+    }
+    if (!is_consistent(d) || (!is_whole(d) && !hashed)) {
         return lab_undecided(level->lab, "the parts of an array that make room for one more line "
                                          "do not look like the lines of a set");
+    }
+    if (hashed) {
+        tell_hashed(level, d);
+        return 0;
     }
     uint64_t line = d->span[0] * level->fit.stride, bytes = (d->total - 1) * level->fit.stride;
     uint64_t lines = bytes / line;
