@@ -86,6 +86,26 @@ for name, true in ("sets", 256), ("size", 65536):
     assert l2[name].get("value") in (None, true), l2[name]
 PY
 
+# Lines that leave in another order than they came: what is held so is the same of all lines, and less than fits.
+slices 2 'channels: 1' l2 <<YAML
+  slices: 24
+  slice_index: {kind: hash, unit: 128 B, seed: 27580}
+  size: 3072 B
+  line: 64 B
+  sector: 64 B
+  sets: 4
+  ways: 12
+  index: {kind: modulo, unit: 3072 B}
+  replacement: {policy: lru_late}
+YAML
+python3 - <<'PY' || fail "sets or size are told for sure of lines that leave in another order than they came"
+import json
+l2 = [c for c in json.load(open("slices.json"))["caches"] if c["id"] == "l2"][0]
+print({name: l2[name] for name in ("sets", "size")}, l2["policy"]["name"])
+for name, true in ("sets", 96), ("size", 73728):
+    assert l2[name].get("value") in (None, true) or l2[name]["confidence"] < 0.5, l2[name]
+PY
+
 # Blocks of lines far apart tell the number of sets, and lines of other sets bear it out: so the bits that choose the set are told.
 slices 2 'channels: 8' l2,apart <<YAML
   slices: 8

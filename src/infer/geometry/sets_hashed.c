@@ -118,6 +118,7 @@ static int find_held(struct level *level, size_t lines)
     attribute_set(&r->size, (double)level->size_bytes, "B", limits.held, id);
     attribute_set(&r->sets, (double)sets, "1", limits.held, id);
     r->ways.confidence = limits.held;
+    level->by_held = true;
     return 0;
 }
 

@@ -21,14 +21,16 @@
 
 static const struct {
     uint32_t words;
-    double stray_misfit, noisy_misfit, doubtful, contradicted, no_index;
+    double stray_misfit, noisy_misfit, doubtful, contradicted, no_index, unordered;
 } limits = {
     .words = 8,             /* reads of a line in a round, of different words */
     .stray_misfit = 0.0012, /* share of records that strays may change where no noise was seen */
     .noisy_misfit = 0.003,  /* share of records: a drawn order may have so much more noise */
     .doubtful = 0.5,        /* confidence: that of a structure that failed its test is lower */
     .contradicted = 0.6,    /* confidence where orders of more lines name another rule */
-    .no_index = 0.7, /* confidence of shares where no index says that the lines are one set */
+    .no_index = 0.7,   /* confidence of shares where no index says that the lines are one set */
+    .unordered = 0.45, /* confidence of what all sets hold where lines leave in another order than
+                          they came, or in one that is not known. Blind trials */
 };
 
 /* An upper bound of the share of records that noise makes slow. */
@@ -168,7 +170,7 @@ bool policy_applies(const struct level *level)
     return !is_hidden;
 }
 
-int level_policy(struct level *level)
+static int find_policy(struct level *level)
 {
     struct policy_result *out = &level->result->policy;
     size_t ways = level->conflict.count - 1;
@@ -199,6 +201,27 @@ int level_policy(struct level *level)
     if (rc == 0 && sets->status == ATTRIBUTE_MEASURED && sets->confidence < limits.doubtful) {
         out->confidence =
             fmin(out->confidence, limits.doubtful); /* nor do they lie in one set for sure */
+    }
+    return rc;
+}
+
+/* What is held of lines read to and fro is all that fits if lines leave in the order in which they
+ * came. */
+static void doubt_held(struct level *level)
+{
+    struct cache_result *r = level->result;
+    const char *name = r->policy.confidence > 0 ? r->policy.name : "";
+    if (level->by_held && strcmp(name, "lru") != 0 && strcmp(name, "fifo") != 0) {
+        r->sets.confidence = fmin(r->sets.confidence, limits.unordered);
+        r->size.confidence = fmin(r->size.confidence, limits.unordered);
+    }
+}
+
+int level_policy(struct level *level)
+{
+    int rc = find_policy(level);
+    if (rc == 0 || lab_soft(rc)) {
+        doubt_held(level);
     }
     return rc;
 }
