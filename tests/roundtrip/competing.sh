@@ -222,3 +222,15 @@ for model in hardly:6144 near:12288; do
     expect second.json constant_l1.size 4096
     expect second.json constant_l15.size "${model#*:}"
 done
+
+# Data for fewer lines than the tags of all sets: walked together some sets seem to have fewer ways, alone they have as many.
+cat >bound.yaml <<'YAML'
+inherits: m2070
+name: bound
+carveout: {choices: []}
+l1_data: {size: 6 KiB, line: 128 B, sector: 128 B, sets: 12, ways: 4, index: {kind: modulo}, replacement: {policy: srrip}, data: 5 KiB}
+YAML
+dissect sim:./bound.yaml bound.json --only l1_data
+expect bound.json l1_data.size 5120
+expect bound.json l1_data.sets 12
+expect bound.json l1_data.ways 4

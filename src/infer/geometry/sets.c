@@ -52,6 +52,7 @@ static void filling_free(struct filling *filling)
     free(filling->ring);
     free(filling->group);
     free(filling->at);
+    *filling = (struct filling){0};
 }
 
 /* Room for wanted[c] lines of each class from `first` on, as many classes as have `most` lines. */
@@ -515,11 +516,56 @@ static void count_size(struct level *level)
     }
 }
 
+/*
+ * Sets that seem to differ may hold as many lines as the largest when they are full alone: then
+ * something else than the sets bounds the cache, and the walk of all showed which were last. The
+ * first that does not hold them ends it: the sets do differ.
+ */
+static int fill_alone(struct level *level, struct work *work, size_t *more)
+{
+    struct set_map *map = &level->map;
+    uint16_t most = 0;
+    *more = 0;
+    for (size_t c = 0; c < map->sets; c++) {
+        most = map->ways[c] > most ? map->ways[c] : most;
+    }
+    for (size_t c = 0; c < map->sets; c++) {
+        if (map->ways[c] == most) {
+            continue;
+        }
+        memset(work->wanted, 0, map->sets * sizeof *work->wanted);
+        work->wanted[c] = most;
+        int rc = test_classes(level, work->verdicts, work->wanted, SIZE_MAX, NULL);
+        if (rc || work->verdicts[c] != FIT_YES) {
+            return rc && !lab_soft(rc) ? rc : 0;
+        }
+        map->ways[c] = most;
+        ++*more;
+    }
+    return 0;
+}
+
+/* Sets that hold their lines alone, of a cache that does not hold all of them. */
+static int tell_bound(struct level *level, size_t more)
+{
+    const struct score score = {.crowded = more};
+    count_size(level);
+    report(level, &score);
+    int rc = report_bound(level, &score);
+    return rc ? rc : take_largest_set(level);
+}
+
 static int measure(struct level *level, struct work *work)
 {
-    size_t unknown;
+    size_t unknown, more = 0;
     struct score score;
     int rc = find_ways(level, work, &unknown);
+    if (rc == 0 && !unknown && !ways_are_equal(&level->map)) {
+        rc = fill_alone(level, work, &more);
+    }
+    if (rc == 0 && more && ways_are_equal(&level->map)) {
+        return tell_bound(level, more);
+    }
     if (rc == 0 && unknown) {
         return lab_undecided(level->lab, "noise hides how many lines %zu of %zu sets hold", unknown,
                              level->map.sets);
