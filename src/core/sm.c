@@ -230,11 +230,11 @@ void sm_destroy(struct sm *sm)
     free(sm);
 }
 
-void sm_set_l1(struct sm *sm, const struct mem_port *l1, bool stores_wait)
+void sm_set_l1(struct sm *sm, const struct mem_port *l1, const struct sm_stores_wait *stores_wait)
 {
     sm->has_l1 = l1 != NULL;
     sm->l1 = l1 ? *l1 : (struct mem_port){0};
-    sm->l1_stores_wait = l1 && stores_wait;
+    sm->stores_wait = l1 && stores_wait ? *stores_wait : (struct sm_stores_wait){0};
 }
 
 void sm_set_readonly(struct sm *sm, const struct mem_port *texture, const struct mem_port *constant)

@@ -69,9 +69,17 @@ struct sm_setup {
 int sm_create(struct sm **out, const struct sm_setup *setup);
 void sm_destroy(struct sm *sm);
 
+/* How an SM sees which stores miss its L1. */
+struct sm_stores_wait {
+    bool (*holds)(const struct mem_cache *l1, uint64_t address, uint64_t bytes); /* all of them */
+    const struct mem_cache *l1;
+    bool physical; /* it knows lines by physical addresses */
+};
+
 /* The L1 (NULL: none) and the shared memory that the carve-out leaves; only between launches.
- * `stores_wait`: a store that goes to the L1 holds its warp until it is answered. */
-void sm_set_l1(struct sm *sm, const struct mem_port *l1, bool stores_wait);
+ * `stores_wait`: a store that misses the L1 holds its warp until it is answered; NULL: none does.
+ */
+void sm_set_l1(struct sm *sm, const struct mem_port *l1, const struct sm_stores_wait *stores_wait);
 void sm_set_shared(struct sm *sm, uint64_t bytes);
 /* The texture and the constant cache (NULL: none; texture fetches then go to the network, and
  * constants take a fixed time); only between launches. */

@@ -122,8 +122,8 @@ struct sm {
     uint32_t id, sm_count;
     struct mem_port l1, network, texture_port, constant_port;
     bool has_l1, has_texture, has_constant;
-    bool l1_stores_wait;      /* a store to the L1 holds its warp until it is answered */
-    struct shared_spec banks; /* in the mode that was chosen */
+    struct sm_stores_wait stores_wait; /* zero: stores hold no warp */
+    struct shared_spec banks;          /* in the mode that was chosen */
     struct sm_host host;
     struct translation translation;
 

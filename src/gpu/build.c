@@ -92,7 +92,7 @@ int gpu_apply_carveout(struct gpu *gpu)
     }
     for (uint32_t i = 0; i < model->sms; i++) {
         sm_set_shared(gpu->sm[i], gpu->shared_bytes);
-        sm_set_l1(gpu->sm[i], NULL, false);
+        sm_set_l1(gpu->sm[i], NULL, NULL);
         gpu_readonly_attach(gpu, i, NULL);
         if (!gpu->l1_spec.enabled) {
             continue;
@@ -109,7 +109,8 @@ int gpu_apply_carveout(struct gpu *gpu)
         if (rc < 0) {
             return rc;
         }
-        sm_set_l1(gpu->sm[i], &port, gpu->l1_spec.write == WRITE_BACK_WHOLE);
+        const struct sm_stores_wait waits = {mem_cache_holds, gpu->l1[i], physical};
+        sm_set_l1(gpu->sm[i], &port, gpu->l1_spec.write == WRITE_BACK_WHOLE ? &waits : NULL);
         gpu_readonly_attach(gpu, i, &port);
     }
     return 0;

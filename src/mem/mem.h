@@ -145,7 +145,7 @@ void mem_cache_touch(struct mem_cache *cache, uint64_t address, uint64_t bytes, 
 /* The line of an address goes, if it is there, and is not kept if it is on its way: what was
  * written elsewhere. */
 void mem_cache_drop(struct mem_cache *cache, uint64_t address);
-/* Whether all sectors of the range are valid: for tests. */
+/* Whether all sectors of the range are valid; `address` as the cache knows lines. */
 bool mem_cache_holds(const struct mem_cache *cache, uint64_t address, uint64_t bytes);
 
 /*

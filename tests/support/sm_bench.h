@@ -43,6 +43,7 @@ struct bench {
     uint64_t slow_cycles;
     bool with_l1, with_texture, with_constant;
     bool l1_stores_wait;
+    uint64_t l1_holds; /* so many bytes of the buffer, from its start; what a store finds */
     uint64_t local_address, local_bytes; /* of local memory, for each thread */
     struct buffer_texture texture;       /* the only one; of texture_bytes, texture_at in `out` */
     uint64_t texture_at, texture_bytes;
@@ -146,6 +147,12 @@ static inline bool bench_send_l1(void *self, struct mem_request *request)
     return bench_accept(self, request, BENCH_L1);
 }
 
+static inline bool bench_l1_holds(const struct mem_cache *self, uint64_t address, uint64_t bytes)
+{
+    const struct bench *b = (const void *)self;
+    return address + bytes <= (uintptr_t)b->out + b->l1_holds;
+}
+
 static inline bool bench_send_network(void *self, struct mem_request *request)
 {
     return bench_accept(self, request, BENCH_NETWORK);
@@ -217,7 +224,8 @@ static inline int bench_build(struct bench *b)
     }
     if (b->with_l1) {
         struct mem_port l1 = {bench_send_l1, bench_when_space, b};
-        sm_set_l1(b->sm, &l1, b->l1_stores_wait);
+        struct sm_stores_wait waits = {.holds = bench_l1_holds, .l1 = (void *)b};
+        sm_set_l1(b->sm, &l1, b->l1_stores_wait ? &waits : NULL);
     }
     struct mem_port texture = {bench_send_texture, bench_when_space, b};
     struct mem_port constant = {bench_send_constant, bench_when_space, b};

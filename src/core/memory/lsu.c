@@ -73,7 +73,8 @@ int lsu_enqueue_spare(struct sm *sm, enum pipe pipe)
     warp->cta->outstanding++;
     warp->atomics_out += is_atomic(access);
     warp->acquires_out += access->info->acquires;
-    access->holds_warp = sm->l1_stores_wait && path_store_waits(sm, pipe, &access->detail->access);
+    access->holds_warp =
+        sm->stores_wait.holds && path_store_waits(sm, pipe, &access->detail->access);
     warp->stores_waited += access->holds_warp;
     *queue->end = access;
     queue->end = &access->next;

@@ -47,6 +47,33 @@ static void atomics_append(struct sm_warp *warp, struct lsu_access *access)
     *end = access;
 }
 
+/* The L1 has every byte of the store. */
+static bool hits(struct sm *sm, const struct lsu_access *access)
+{
+    const struct sm_stores_wait *wait = &sm->stores_wait;
+    for (uint32_t i = 0; i < access->count; i++) {
+        const struct transaction *t = &access->detail->transaction[i];
+        uint64_t address = t->address;
+        if ((wait->physical && !translate(sm, t->address, &address)) ||
+            !wait->holds(wait->l1, address, t->bytes)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A store that held its warp and turns out to hit. */
+static void let_go(struct sm *sm, struct lsu_access *access)
+{
+    struct sm_warp *warp = access->warp;
+    access->holds_warp = false;
+    warp->stores_waited--;
+    if (warp->blocked && warp->state == WARP_RUNNING) {
+        warp_refresh(sm, warp);
+        sm_wake(sm, sm->cycle);
+    }
+}
+
 bool lsu_start(struct sm *sm, struct lsu_access *access, int *rc)
 {
     struct sm_warp *warp = access->warp;
@@ -60,6 +87,9 @@ bool lsu_start(struct sm *sm, struct lsu_access *access, int *rc)
     path_prepare(sm, access);
     access->unserved_left = access->count;
     access->started = true;
+    if (access->holds_warp && hits(sm, access)) {
+        let_go(sm, access);
+    }
     return true;
 }
 

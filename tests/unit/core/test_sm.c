@@ -225,6 +225,29 @@ static void a_store_holds_its_warp_where_the_l1_says_so(void **state)
                      1 + 20 + 100);
 }
 
+static void a_store_that_hits_holds_its_warp_until_its_lookup(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t held_bytes;
+        uint32_t cycles;
+    } cases[] = {{128, 1 + 20}, {96, 1 + 20}, {80, 1 + 20 + 100}, {0, 1 + 20 + 100}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bench_defaults(&b);
+        b.with_l1 = b.l1_stores_wait = true;
+        b.l1_holds = cases[i].held_bytes;
+        assert_int_equal(
+            measure_threads("mov.u32 %r5, %tid.x;\nmul.wide.u32 %rd1, %r5, 4;\n"
+                            "add.u64 %rd1, %rd0, %rd1;\n" BENCH_WAIT_FOR(
+                                "%rd1") "mov.u32 %r1, %clock;\n"
+                                        "st.global.u32 [%rd1+64], %r9;\n"
+                                        "mov.u32 %r3, %clock;\nsub.u32 %r4, %r3, %r1;\n"
+                                        "st.global.u32 [%rd0], %r4;\n",
+                            8),
+            cases[i].cycles);
+    }
+}
+
 static void a_store_that_passes_the_l1_does_not_hold_its_warp(void **state)
 {
     (void)state;
@@ -602,6 +625,7 @@ int main(void)
         cmocka_unit_test(parameters_come_from_constant_memory),
         cmocka_unit_test(a_store_does_not_hold_its_warp),
         cmocka_unit_test(a_store_holds_its_warp_where_the_l1_says_so),
+        cmocka_unit_test(a_store_that_hits_holds_its_warp_until_its_lookup),
         cmocka_unit_test(a_store_that_passes_the_l1_does_not_hold_its_warp),
         cmocka_unit_test(loads_are_not_held_by_each_other_where_stores_are),
         cmocka_unit_test(a_fence_waits_for_stores),

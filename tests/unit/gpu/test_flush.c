@@ -20,12 +20,18 @@ static const char loads[] = "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %tid.x;\n"
                             "mad.lo.u32 %r1, %r1, 32, %r2;\nmul.wide.u32 %rd1, %r1, 128;\n"
                             "add.u64 %rd1, %rd1, %rd0;\nld.global.u32 %r3, [%rd1];\n";
 
-static void build(enum write_policy policy)
+static void build_with(enum write_policy policy, enum address_kind address)
 {
     assert_true(gpu_bench_load(&g, "gtx560ti"));
     g.model->l1_data.write = policy;
+    g.model->l1_data.address = address;
     assert_int_equal(g.model->l1_data.line_bytes, 128);
     assert_true(gpu_bench_build(&g));
+}
+
+static void build(enum write_policy policy)
+{
+    build_with(policy, ADDRESS_VIRTUAL);
 }
 
 /* Writes that L2 has seen of one more launch. */
@@ -79,6 +85,22 @@ static void the_grid_is_over_when_all_is_written(void **state)
     }
 }
 
+/* Cycles that two stores to one line hold their warp: the first misses, the second hits. */
+static void only_a_store_that_misses_waits_for_its_line(void **state)
+{
+    (void)state;
+    static const char body[] =
+        "mov.u32 %r1, %clock;\nst.global.u32 [%rd0+1024], %r1;\nmov.u32 %r2, %clock;\n"
+        "st.global.u32 [%rd0+1028], %r1;\nmov.u32 %r3, %clock;\nsub.u32 %r1, %r2, %r1;\n"
+        "sub.u32 %r2, %r3, %r2;\nst.global.u32 [%rd0], %r1;\nst.global.u32 [%rd0+4], %r2;\n";
+    for (enum address_kind kind = ADDRESS_VIRTUAL; kind <= ADDRESS_PHYSICAL; kind++) {
+        build_with(WRITE_BACK_WHOLE, kind);
+        assert_true(gpu_bench_run(&g, body, 1, 1));
+        assert_true(g.buffer[0] > 300 && g.buffer[1] > 0 && g.buffer[1] < 100);
+        gpu_bench_free(&g);
+    }
+}
+
 static void more_ctas_than_fit_and_a_launch_that_is_stopped(void **state)
 {
     (void)state;
@@ -101,6 +123,7 @@ int main(void)
         cmocka_unit_test(what_a_grid_has_written_is_in_memory_when_it_is_over),
         cmocka_unit_test(other_policies_write_nothing_at_the_end),
         cmocka_unit_test(the_grid_is_over_when_all_is_written),
+        cmocka_unit_test(only_a_store_that_misses_waits_for_its_line),
         cmocka_unit_test(more_ctas_than_fit_and_a_launch_that_is_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
