@@ -100,6 +100,8 @@ struct level {
     struct set_map map; /* geometry/index.c, sets.c */
     uint64_t size_bytes;
     uint32_t row_lines;       /* geometry/rows.c: lines of a row; 0: no rows were found */
+    uint64_t late_loads;      /* while capacity.c runs: the loads by which a cache that settles late
+                                 is left; 0: no limit */
     bool by_held;             /* sets and size are what all sets hold together (geometry/held.c) */
     bool translated;          /* what does not fit misses a level of translation first */
     bool large;               /* too large for ordered walks */

@@ -142,6 +142,18 @@ expect slices.json l2.ways 4
 expect slices.json l2.size 524288
 grep -q '"name": "random"' slices.json || fail "the policy is not told"
 
+# An L2 that settles at once is walked in order to the end, though that takes many loads.
+slices 2 'channels: 1' l2 <<YAML
+  size: $((512 * 33 * 128)) B
+  line: 128 B
+  sector: 32 B
+  sets: 512
+  ways: 33
+  index: {kind: hash, seed: 13}
+  replacement: {policy: nru}
+YAML
+grep -q 'stride=512: 5217280 B fit, 512 B more do not' slices.json || fail "an L2 of 2 MiB is left before its edge is found"
+
 # Near and far parts, and a size at which one window of a walk shows too few misses: sim:h200's L2 is there.
 dissect sim:h200 h200.json --only reference
 expect h200.json l2.fetch_granularity 64

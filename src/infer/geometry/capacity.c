@@ -25,9 +25,9 @@ static const struct {
     .max_ordered_bytes = UINT64_C(8) << 20, /* bytes: beyond, an ordered walk takes too long */
     .max_ordered_count = 16384,             /* elements, the same */
     .rough_loads = 1500000,                 /* loads: an edge that costs more is found roughly */
-    .outermost_loads = 3000000, /* loads: an outermost cache that costs more where loads are dear is
-                                   asked by lines far apart (large/spaced.c). Blind trials: what
-                                   was found took 1 655 000 at most */
+    .outermost_loads = 3000000, /* loads: an outermost cache that costs more where loads are dear
+                                   and victims drawn is asked by lines far apart (large/spaced.c).
+                                   Blind trials: what was found took 1 655 000 at most */
     .records = 256,             /* of a window. Chosen */
     .few_lines = 4,             /* lines, of which less says nothing. Chosen */
     .nearer = 1.1,              /* times what two lines take: more is another level's */
@@ -44,6 +44,11 @@ static int probe_count(struct level *level, struct edge *edge, uint64_t stride, 
 {
     struct walk_shape shape = {.stride = stride, .count = count};
     enum fit_verdict verdict = FIT_UNKNOWN;
+    struct lab *lab = level->lab;
+    if (level->late_loads && level->habits.late > 0 &&
+        (lab->most_loads == 0 || level->late_loads < lab->most_loads)) {
+        lab->most_loads = level->late_loads;
+    }
     int rc = fit_verdict(level, &verdict, &shape);
     if (rc) {
         return rc;
@@ -197,14 +202,11 @@ bool capacity_applies(const struct level *level)
 }
 
 /* Where loads are dear, and there is another way. */
-static void bound_loads(struct level *level)
+static uint64_t most_loads(const struct level *level)
 {
-    struct lab *lab = level->lab;
-    uint64_t most = lab->loads + limits.outermost_loads;
-    if (level->outermost && lab->options->max_cache_loads &&
-        (lab->most_loads == 0 || most < lab->most_loads)) {
-        lab->most_loads = most;
-    }
+    const struct lab *lab = level->lab;
+    return level->outermost && lab->options->max_cache_loads ? lab->loads + limits.outermost_loads
+                                                             : 0;
 }
 
 static int sample_ring(struct level *level, struct sample *out, uint64_t stride, size_t count)
@@ -253,9 +255,8 @@ static int check_nearer(struct level *level)
     return rc;
 }
 
-int level_capacity(struct level *level)
+static int find_capacity(struct level *level)
 {
-    bound_loads(level);
     uint64_t first = limits.first_stride / path_find(level->info->op)->interleave;
     uint64_t stride = level->timing.fetch_bytes > first ? level->timing.fetch_bytes : first;
     int rc = SONDE_ENOTRECORDED;
@@ -290,4 +291,12 @@ int level_capacity(struct level *level)
         attribute_set(&level->result->carveout_shared, level->info->shared_bytes, "B", 1, id);
     }
     return 0;
+}
+
+int level_capacity(struct level *level)
+{
+    level->late_loads = most_loads(level);
+    int rc = find_capacity(level);
+    level->late_loads = 0;
+    return rc;
 }
