@@ -234,3 +234,55 @@ dissect sim:./bound.yaml bound.json --only l1_data
 expect bound.json l1_data.size 5120
 expect bound.json l1_data.sets 12
 expect bound.json l1_data.ways 4
+
+# A second level whose misses come with missing data, in an L2 of 80 KiB: lines whose translation is at hand are slow, but less.
+cat >over.yaml <<'YAML'
+inherits: m2070
+name: over
+l1_data: {enabled: false}
+carveout: {choices: []}
+l2:
+  size: 4096 B
+  line: 128 B
+  sector: 32 B
+  sets: 1
+  ways: 32
+  index: {kind: modulo, unit: 2560 B}
+  replacement: {policy: lru, seed: 287890}
+  hit_latency: 60 cycles
+  slices: 20
+  slice_index: {kind: modulo, unit: 128 B}
+noc: {request_latency: 73 cycles, reply_latency: 73 cycles}
+dram: {channels: 5, closed_page: true, fixed_latency: 185 cycles}
+tlb_l1:
+  enabled: true
+  page: 131072 B
+  scope: gpu
+  sets: 9
+  ways: 3
+  index: {kind: modulo}
+  replacement: {policy: lru, seed: 738589}
+  hit_latency: 0 cycles
+  miss_latency: 3 cycles
+  fill_latency: 10 cycles
+tlb_l2:
+  enabled: true
+  page: 131072 B
+  scope: gpu
+  sets: 1
+  ways: 251
+  ways_per_set: []
+  index: {kind: modulo}
+  replacement: {policy: srrip, seed: 302845}
+  hit_latency: 42 cycles
+  miss_latency: 8 cycles
+  fill_latency: 10 cycles
+walker: {levels: 1, latency: 138 cycles, level1: {span: 65536 B, entry: 8 B}}
+vm: {page: 65536 B, memory: 8 GiB}
+YAML
+dissect sim:./over.yaml over.json --only tlbs,penalty,l2
+python3 - <<'PY' || fail "a second level beside missing data is not told"
+import json
+tlbs = {t["id"]: t for t in json.load(open("over.json"))["tlbs"]}
+assert tlbs["l1_tlb"]["entries"]["value"] == 27 and tlbs["l2_tlb"]["entries"]["value"] == 251, tlbs
+PY

@@ -2,21 +2,26 @@
  * What a level that was found predicts of walks that it was not found by. Lines at other places of
  * the same pages miss as the first ones did: where they do not, the page is shorter, and the
  * distance of the walk left out some of the sets. A line read just behind another one of its page
- * finds its translation: where it is slow as well, L2 did not have it, and no level is behind.
+ * finds its translation: where it is as slow, L2 did not have it, and no level is behind.
  */
 #include <math.h>
 #include <stdlib.h>
 
+#include "infer/ask/sort.h"
 #include "infer/tlb/tlb.h"
 #include "util/error.h"
 
 /* Thresholds. Chosen. */
 static const struct {
-    double share, second_share;
-    unsigned most_elements, second_lines, own_run;
+    double share, second_share, on_top, table_share;
+    unsigned table_cycles, table_reads, most_elements, second_lines, own_run;
 } limits = {
     .share = 0.5,          /* of what missed at one place of each page: fewer do at others */
     .second_share = 0.5,   /* of the slow elements: so many lines are slow for their own sake */
+    .table_cycles = 2,     /* cycles by which a multiple of a miss of L2 is met */
+    .table_share = 0.005,  /* the same as a share */
+    .table_reads = 4,      /* levels of a page table */
+    .on_top = 0.25,        /* of what the level's miss seems to take: so much is its own */
     .most_elements = 1024, /* pages of a walk */
     .second_lines = 3,     /* lines from an element to the one before it */
     .own_run = 700000,     /* requests: apart from those of all other walks */
@@ -67,6 +72,34 @@ static int ask_places(struct tlb_lab *tl, bool *holds, const struct tlb_level *l
     return rc;
 }
 
+bool tlb_is_multiple(const struct tlb_lab *tl, double cycles, double each)
+{
+    double reads = each > 0 ? floor(cycles / each + 0.5) : 0;
+    double allowed = fmax(limits.table_cycles, limits.table_share * cycles);
+    return reads >= 1 && reads <= limits.table_reads &&
+           fabs(cycles - reads * each) <= allowed + tl->record_noise;
+}
+
+/* By how much more the first of two lines of a page is slow, where it is slow at all: the median.
+ */
+static int first_over_second(double *median, const struct tlb_view *view, double threshold)
+{
+    double *more = malloc((view->count + 1) * sizeof *more);
+    size_t count = 0;
+    if (!more) {
+        return error_memory();
+    }
+    for (size_t i = 0; i + 1 < view->count; i += 2) {
+        if (view->excess[i] > threshold) {
+            more[count++] = view->excess[i] - view->excess[i + 1];
+        }
+    }
+    sort_double(more, count);
+    *median = count ? more[count / 2] : 0;
+    free(more);
+    return 0;
+}
+
 static int ask_data(struct tlb_lab *tl, bool *holds, const struct tlb_level *level, uint64_t reach)
 {
     size_t pages = (size_t)(reach / level->page);
@@ -90,9 +123,15 @@ static int ask_data(struct tlb_lab *tl, bool *holds, const struct tlb_level *lev
         /* What the level in front takes is not in it. */
         second += i % 2 == 1 && view.excess[i] > level->threshold - level->before;
     }
+    double over = 0;
+    rc = first_over_second(&over, &view, level->threshold);
     tlb_view_free(&view);
-    *holds = (double)second < limits.second_share * (double)first;
-    return 0;
+    /* Data of both may be missing, and the level's miss be on top of the first's; reads of tables
+     * that L2 misses are, too. */
+    double own = over - level->before;
+    *holds = (double)second < limits.second_share * (double)first ||
+             (own > limits.on_top * level->penalty && !tlb_is_multiple(tl, own, tl->data_cycles));
+    return rc;
 }
 
 /* Requests numbered apart, so that all others stay those of recordings, which may lack these. */

@@ -25,11 +25,10 @@
  * cycles). */
 static const struct {
     uint64_t first_stride;
-    unsigned search_pages, page_walks, few_elements, inside_run, near_cycles, close_cycles,
-        table_cycles, table_reads;
+    unsigned search_pages, page_walks, few_elements, inside_run, near_cycles, close_cycles;
     double least_excess, hit_quantile, share_quiet, share_noisy, near_hits, low_quantile, close,
         believed, drift, within, data_share, stray, more, apart, same, sure, unchecked, unexplained,
-        many, table_share, least_behind;
+        many, least_behind;
 } limits = {
     .first_stride = UINT64_C(2) << 20, /* bytes from page to page of the first walks */
     .search_pages = 4096,              /* pages of a walk; beyond, their distance grows */
@@ -60,12 +59,9 @@ static const struct {
     .unchecked =
         0.45, /* confidence until the sets add up: pages beside each other may share a set
                  before all entries are taken. Of drawn machines less than half were right */
-    .unexplained = 0.85,  /* confidence where no policy fits the sets */
-    .many = 0.15,         /* share of all elements: no accident, whichever they are */
-    .table_cycles = 2,    /* cycles by which a multiple of a miss of L2 is met. Chosen */
-    .table_share = 0.005, /* the same as a share. Chosen */
-    .least_behind = 0.1,  /* of what a miss of the level before takes: less is noise. Chosen */
-    .table_reads = 4,     /* levels of a page table. Chosen */
+    .unexplained = 0.85, /* confidence where no policy fits the sets */
+    .many = 0.15,        /* share of all elements: no accident, whichever they are */
+    .least_behind = 0.1, /* of what a miss of the level before takes: less is noise. Chosen */
 };
 
 /* The search for a level: how far walks have come. */
@@ -621,14 +617,6 @@ static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
                : rc;
 }
 
-static bool is_multiple(const struct tlb_lab *tl, const struct tlb_level *level, double each)
-{
-    double reads = each > 0 ? floor(level->penalty / each + 0.5) : 0;
-    double allowed = fmax(limits.table_cycles, limits.table_share * level->penalty);
-    return reads >= 1 && reads <= limits.table_reads &&
-           fabs(level->penalty - reads * each) <= allowed + tl->record_noise;
-}
-
 /*
  * Beyond the last level a load that is slow may have missed L2 with a read of a page table. That
  * costs just as much more as a miss of L2 does, once for each such read. A level's own miss may
@@ -638,8 +626,8 @@ static bool costs_as_tables(const struct tlb_lab *tl, const struct tlb_level *le
 {
     const struct dissection *out = tl->lab->out;
     const struct attribute *miss = &out->caches[out->cache_count - 1].miss_penalty;
-    return is_multiple(tl, level, tl->data_cycles) ||
-           (miss->status == ATTRIBUTE_MEASURED && is_multiple(tl, level, miss->value));
+    return tlb_is_multiple(tl, level->penalty, tl->data_cycles) ||
+           (miss->status == ATTRIBUTE_MEASURED && tlb_is_multiple(tl, level->penalty, miss->value));
 }
 
 static int refuse_tables(struct tlb_lab *tl, const struct tlb_level *level)

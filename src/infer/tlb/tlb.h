@@ -191,12 +191,15 @@ int tlb_page(struct tlb_lab *tl, struct tlb_level *level, uint64_t reach);
 
 /*
  * tlb/predict.c. Do other places of the pages of a walk of `reach` bytes miss as the first ones do?
- * And are lines that miss found at once where another line of their page came just before? Both
- * hold where a recording has no such walk.
+ * And are lines that miss found sooner, by more than missing tables take, where another line of
+ * their page came just before? Both hold where a recording has no such walk.
  */
 int tlb_page_holds(struct tlb_lab *tl, bool *holds, const struct tlb_level *level, uint64_t reach);
 int tlb_is_translation(struct tlb_lab *tl, bool *holds, const struct tlb_level *level,
                        uint64_t reach);
+
+/* tlb/predict.c. Are so many cycles what a few reads of `each` take? */
+bool tlb_is_multiple(const struct tlb_lab *tl, double cycles, double each);
 
 /* tlb/fit.c */
 int tlb_fits(struct tlb_lab *tl, bool *fits, const struct tlb_ring *ring,
