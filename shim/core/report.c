@@ -4,7 +4,6 @@
  * waits for the signal, has the simulation stopped, writes what there is and lets the signal have
  * its effect. Without `sonde run` nothing of this is written.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -28,6 +27,7 @@
 #include "util/fileio.h"
 #include "util/hostthread.h"
 #include "util/text/plain.h"
+#include "util/text/symbol.h"
 
 /* All launches of a kernel. */
 struct tally {
@@ -70,19 +70,6 @@ void report_copy(uint64_t bytes, int way)
     __atomic_fetch_add(&report.copied_bytes[way], bytes, __ATOMIC_RELAXED);
 }
 
-/* C++ programs bring the function that reads their names; the others have none to read. */
-static char *readable(const char *name)
-{
-    typedef char *demangle(const char *, char *, size_t *, int *);
-    union {
-        void *object;
-        demangle *function;
-    } found = {.object = dlsym(RTLD_DEFAULT, "__cxa_demangle")};
-    int status = -1;
-    char *text = found.object ? found.function(name, NULL, NULL, &status) : NULL;
-    return text ? text : strdup(name);
-}
-
 /* Kernels of one name whose code differs are told apart by a number; takes `name` over. */
 static char *with_variant(char *name, uint32_t variant)
 {
@@ -103,7 +90,7 @@ static bool matches(const char *kernel)
     if (!o->has_kernels || regexec(&o->kernels, kernel, 0, NULL, 0) == 0) {
         return true;
     }
-    char *text = readable(kernel);
+    char *text = symbol_readable(kernel);
     bool found = text && regexec(&o->kernels, text, 0, NULL, 0) == 0;
     free(text);
     return found;
@@ -137,8 +124,10 @@ static struct tally *tally_of(const struct rt_kernel *kernel)
                                                 .code = code,
                                                 .stats = &none,
                                             });
-    struct tally tally = {
-        .name = readable(name), .kernel = strdup(name), .code = code, .least_ps = UINT64_MAX};
+    struct tally tally = {.name = symbol_readable(name),
+                          .kernel = strdup(name),
+                          .code = code,
+                          .least_ps = UINT64_MAX};
     size_t place = statistics_find(&report.statistics, name, code);
     if (tally.name && place < SIZE_MAX) {
         tally.name = with_variant(tally.name, report.statistics.kernels[place].variant);
@@ -319,7 +308,7 @@ static void print_sampling(void)
     const struct sampler *sampler = report.statistics.sampler;
     struct sampler_total total;
     for (size_t i = 0; i < sampler_kernels(sampler); i++) {
-        char *name = readable(sampler_kernel(sampler, i, &total));
+        char *name = symbol_readable(sampler_kernel(sampler, i, &total));
         name = name ? with_variant(name, total.variant) : NULL;
         print_total(&total, name ? name : "");
         free(name);

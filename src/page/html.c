@@ -172,7 +172,7 @@ void html_bar(struct strbuf *out, double part)
 void html_kernel_name(struct strbuf *out, const json_t *kernel)
 {
     double variant = json_number_of(kernel, "variant");
-    svg_escape(out, saved_text(kernel, "kernel", "?"));
+    svg_escape(out, saved_text(kernel, "name", saved_text(kernel, "kernel", "?")));
     if (variant > 1) {
         strbuf_printf(out, " (code %.0f of this name)", variant);
     }

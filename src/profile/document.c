@@ -1,11 +1,13 @@
 /* A profile as JSON: "sonde.profile/1". */
 #include "profile/state.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/model.h"
 #include "util/error.h"
 #include "util/glue/json_glue.h"
+#include "util/text/symbol.h"
 
 static void put_stalls(json_t *object, const struct profile_line *line, bool all)
 {
@@ -120,7 +122,10 @@ static int put_kernel(json_t *kernels, const struct profile *profile,
     struct profile_line sum;
     json_t *object = json_object();
     profile_sum(&sum, kernel);
+    char *name = symbol_readable(kernel->name);
     json_put_string(object, "kernel", kernel->name);
+    json_put_string(object, "name", name ? name : kernel->name);
+    free(name);
     json_put_string(object, "file", kernel->file);
     json_put_u64(object, "variant", kernel->variant);
     json_put_u64(object, "launches", kernel->launches);

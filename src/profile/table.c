@@ -6,11 +6,14 @@
 
 #include "profile/state.h"
 #include "util/fileio.h"
+#include "util/text/symbol.h"
 
 #define ROWS 16
 #define REASONS 5
 #define PLACE_WIDTH 20
 #define TEXT_WIDTH 32
+#define CUT "..." /* stands for what is left out */
+#define PARAMETER "_param_"
 
 struct row {
     uint64_t cycles;
@@ -44,20 +47,47 @@ static size_t order_reasons(struct row out[STALL_COUNT], const struct profile_li
     return count;
 }
 
-/* "kernel.cu:12" where .loc says so, else the PTX's; its end, if it is too long. */
+/* "kernel.cu:12" where .loc says so, its end if it is too long; else the PTX's line. */
 static void put_place(struct strbuf *out, const struct profile_insn *insn)
 {
     char text[256];
-    if (insn->source) {
-        snprintf(text, sizeof text, "%s:%" PRIu32, file_last_name(insn->source), insn->source_line);
-    } else if (insn->text) {
-        snprintf(text, sizeof text, "%s:%" PRIu32, file_last_name(insn->file), insn->line);
+    const char *file = file_last_name(insn->source ? insn->source : insn->file);
+    if (!insn->text) {
+        snprintf(text, sizeof text, "%s", file);
     } else {
-        snprintf(text, sizeof text, "%s", file_last_name(insn->file));
+        snprintf(text, sizeof text, "%s:%" PRIu32, file,
+                 insn->source ? insn->source_line : insn->line);
     }
     size_t length = strlen(text);
-    strbuf_printf(out, "%-*s", PLACE_WIDTH,
-                  length > PLACE_WIDTH ? text + length - PLACE_WIDTH : text);
+    if (length <= PLACE_WIDTH) {
+        strbuf_printf(out, "%-*s", PLACE_WIDTH, text);
+    } else if (insn->source) {
+        strbuf_printf(out, CUT "%s", text + length - PLACE_WIDTH + strlen(CUT));
+    } else if (insn->text) {
+        strbuf_printf(out, "PTX:%-*" PRIu32, PLACE_WIDTH - 4, insn->line);
+    } else {
+        strbuf_printf(out, "%-*s", PLACE_WIDTH, "PTX");
+    }
+}
+
+/* nvcc names a kernel's parameters KERNEL_param_0: without the kernel, and told where it is cut. */
+static void put_text(struct strbuf *out, const struct profile_insn *insn)
+{
+    struct strbuf text = {0};
+    const char *rest = insn->text, *name = insn->function, *at;
+    while (*name && (at = strstr(rest, name))) {
+        bool is_parameter = strncmp(at + strlen(name), PARAMETER, strlen(PARAMETER)) == 0;
+        strbuf_printf(&text, "%.*s", (int)(at - rest), rest);
+        strbuf_append(&text, is_parameter ? "" : name);
+        rest = at + strlen(name) + (is_parameter ? 1 : 0);
+    }
+    strbuf_append(&text, rest);
+    if (text.length > TEXT_WIDTH) {
+        strbuf_printf(out, "%.*s" CUT "\n", TEXT_WIDTH - (int)strlen(CUT), strbuf_text(&text));
+    } else {
+        strbuf_printf(out, "%s\n", strbuf_text(&text));
+    }
+    strbuf_free(&text);
 }
 
 static void put_row(struct strbuf *out, const struct profile_kernel *kernel, const struct row *row,
@@ -69,7 +99,12 @@ static void put_row(struct strbuf *out, const struct profile_kernel *kernel, con
     strbuf_printf(out, "%5.1f%% %-12s %3.0f%%  ", percent(row->cycles, all),
                   stall_name((enum stall)reason[0].pc), percent(reason[0].cycles, row->cycles));
     put_place(out, insn);
-    strbuf_printf(out, "  %.*s\n", TEXT_WIDTH, insn->text ? insn->text : "(end)");
+    strbuf_append(out, "  ");
+    if (insn->text) {
+        put_text(out, insn);
+    } else {
+        strbuf_append(out, "(end)\n");
+    }
 }
 
 static void put_rows(struct strbuf *out, const struct profile_kernel *kernel, uint64_t all)
@@ -97,7 +132,9 @@ static void put_kernel(struct strbuf *out, const struct profile_kernel *kernel)
     profile_sum(&sum, kernel);
     uint64_t all = profile_line_cycles(&sum);
     size_t count = order_reasons(reason, &sum);
-    strbuf_append(out, kernel->name);
+    char *name = symbol_readable(kernel->name);
+    strbuf_append(out, name ? name : kernel->name);
+    free(name);
     if (kernel->variant > 1) {
         strbuf_printf(out, " (code %" PRIu32 " of this name, %s)", kernel->variant,
                       file_last_name(kernel->file));

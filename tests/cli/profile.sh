@@ -100,6 +100,26 @@ python3 stopped.py fault.json
 run sonde exec stopped.ptx -q --block 96 --arg zero:4 --arg zero:4 --max-cycles 5000 --profile=json:limit.json
 python3 stopped.py limit.json
 run sonde exec stopped.ptx -q --block 96 --arg zero:4 --arg u64:64 --profile
+echo "# names that are too long: a place keeps its line, parameters go without their kernel, what is cut says so"
+cat >of_a_program_with_a_long_name.ptx <<'PTX'
+.version 3.0
+.target sm_20
+.address_size 64
+.visible .entry a_kernel_with_a_long_name(
+    .param .u64 a_kernel_with_a_long_name_param_0)
+{
+    .reg .u64 %a;
+    .reg .f32 %a_register_with_a_long_name, %another_register;
+    ld.param.u64 %a, [a_kernel_with_a_long_name_param_0];
+    mov.f32 %another_register, 0f3F800000;
+    fma.rn.f32 %a_register_with_a_long_name, %another_register, %another_register, %another_register;
+    st.global.f32 [%a], %a_register_with_a_long_name;
+    ret;
+}
+PTX
+sed -e '/^.visible/i .file 1 "a_source_with_a_long_name.cu"' -e '/ld.param/i .loc 1 123 1' of_a_program_with_a_long_name.ptx >line.ptx
+sonde exec of_a_program_with_a_long_name.ptx -q --arg zero:4 --profile 2>&1 | cut -c 27- | sed '1,/instruction/d' | LC_ALL=C sort
+sonde exec line.ptx -q --arg zero:4 --profile 2>&1 | cut -c 27- | sed '1,/instruction/d' | LC_ALL=C sort
 echo "# pages"
 run sonde exec hot.ptx -q --block 256 --arg zero:1024 --arg u32:1 --profile=html:page.html
 run sonde report gtx780.1.json -o again.html

@@ -89,6 +89,9 @@ run sonde sweep --pareto min:cycles,max:n one
 echo "# mistakes"
 run sonde sweep --plot x=n y=cycles one
 run sonde sweep --plot x=n y=cicles one
+run sonde sweep --plot x=n y=cycles where='foo > 1' one
+run sonde sweep --plot x=n y=cycles where='n == 16 || cicles > 1' one
+run sonde sweep --plot x=n y=cycles where='cycles < 0' one
 run sonde sweep --plot x=n one
 run sonde sweep --pareto cycles one
 run sonde sweep plan.yaml

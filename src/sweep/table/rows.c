@@ -55,20 +55,36 @@ static int find_in_row(void *ctx, const char *name, struct sweep_value *out)
     return 0;
 }
 
-/* Keeps a row that ended well and fulfils the expression. */
-static int take_row(struct sweep_rows *out, json_t *row, const char *where, struct arena *arena)
+/* Nothing: whether some row has the column is what is asked. */
+static int find_in_rows(void *ctx, const char *name, struct sweep_value *out)
+{
+    *out = (struct sweep_value){.kind = SWEEP_NONE};
+    return sweep_rows_check(ctx, name);
+}
+
+/* Rows that do not fulfil the expression go. Each of its names is some row's column. */
+static int filter(struct sweep_rows *rows, const char *where, struct arena *arena)
+{
+    struct sweep_value holds;
+    struct expr_scope scope = {.arena = arena, .find = find_in_rows, .ctx = rows};
+    int rc = expr_eval(&holds, where, &scope);
+    size_t kept = 0;
+    scope.find = find_in_row;
+    for (size_t i = 0; rc == 0 && i < rows->count; i++) {
+        scope.ctx = rows->row[i];
+        rc = expr_eval(&holds, where, &scope);
+        if (rc == 0 && holds.kind == SWEEP_NUMBER && holds.number != 0) {
+            rows->row[kept++] = rows->row[i];
+        }
+    }
+    rows->count = kept;
+    return rc == SONDE_EINPUT ? SONDE_EUSAGE : rc;
+}
+
+static bool ended_well(const json_t *row)
 {
     const char *status = json_string_value(json_object_get(row, "status"));
-    struct sweep_value holds = {.kind = SWEEP_NUMBER, .number = 1};
-    const struct expr_scope scope = {.arena = arena, .find = find_in_row, .ctx = row};
-    if (!status || strcmp(status, "ok") != 0) {
-        return 0;
-    }
-    int rc = where ? expr_eval(&holds, where, &scope) : 0;
-    if (rc == 0 && holds.kind == SWEEP_NUMBER && holds.number != 0) {
-        out->row[out->count++] = row;
-    }
-    return rc == SONDE_EINPUT ? SONDE_EUSAGE : rc;
+    return status && strcmp(status, "ok") == 0;
 }
 
 int sweep_rows_read(struct sweep_rows *out, const char *folder, const char *where)
@@ -88,7 +104,12 @@ int sweep_rows_read(struct sweep_rows *out, const char *folder, const char *wher
     out->row = calloc(json_array_size(rows) + 1, sizeof *out->row);
     rc = rc || out->row ? rc : error_memory();
     for (size_t i = 0; out->row && rc == 0 && i < json_array_size(rows); i++) {
-        rc = take_row(out, json_array_get(rows, i), where, arena);
+        if (ended_well(json_array_get(rows, i))) {
+            out->row[out->count++] = json_array_get(rows, i);
+        }
+    }
+    if (rc == 0 && where && out->count > 0) {
+        rc = filter(out, where, arena);
     }
     if (rc == 0 && out->count == 0) {
         rc = error_set(SONDE_EUSAGE, "%s: no row that ended well%s", folder,
