@@ -130,7 +130,7 @@ void model_carve(struct cache_spec *l1, uint64_t *shared_bytes, const struct mod
                  uint32_t choice);
 
 /* The model as YAML: every parameter that applies, with its meaning. It parses back to the same
- * model. free() the text. */
+ * model, and is refused when it was cut off at a line. free() the text. */
 int model_show(char **yaml, const struct model *model);
 /* Every parameter with unit, default, range and meaning, for people and as JSON. free() the text.
  */

@@ -68,6 +68,7 @@ int model_show(char **yaml, const struct model *model)
     struct strbuf out = {0};
     const char *previous = "";
     strbuf_printf(&out,
+                  "---\n"
                   "# %s: every parameter that applies (sonde model params: ranges, defaults)\n"
                   "schema: " MODEL_SCHEMA "\n",
                   model->name);
@@ -88,6 +89,7 @@ int model_show(char **yaml, const struct model *model)
         param_write(&out, model, param);
         strbuf_append_char(&out, '\n');
     }
+    strbuf_append(&out, "...\n"); /* what is cut off is refused: models/README.md */
     *yaml = strbuf_take(&out);
     return *yaml ? SONDE_OK : error_memory();
 }

@@ -272,6 +272,21 @@ static unsigned count_lines(const char *text)
     return lines;
 }
 
+/* What fewer lines than all of `text` are a model of: none. */
+static void assert_whole_only(const char *name, const char *text)
+{
+    struct model *model = NULL;
+    unsigned lines = count_lines(text);
+    for (unsigned kept = 1; kept < lines; kept++) {
+        int rc = model_parse(&model, "cut.yaml", text, lines_length(text, kept));
+        if (rc != SONDE_EINPUT) {
+            fail_msg("%s with %u of %u lines: %d", name, kept, lines, rc);
+        }
+    }
+    assert_int_equal(model_parse(&model, "whole.yaml", text, lines_length(text, lines)), 0);
+    model_destroy(model);
+}
+
 static void a_shipped_file_that_was_cut_off_at_any_line_is_refused(void **state)
 {
     (void)state;
@@ -279,22 +294,25 @@ static void a_shipped_file_that_was_cut_off_at_any_line_is_refused(void **state)
     assert_int_equal(glob(SONDE_SOURCE_DIR "/models/*.yaml", 0, NULL, &shipped), 0);
     assert_true(shipped.gl_pathc > 10);
     for (size_t i = 0; i < shipped.gl_pathc; i++) {
-        struct model *model = NULL;
         char *text;
         size_t length;
         assert_int_equal(file_read_all(&text, &length, shipped.gl_pathv[i], 1 << 20), 0);
-        unsigned lines = count_lines(text);
-        for (unsigned kept = 1; kept < lines; kept++) {
-            int rc = model_parse(&model, "cut.yaml", text, lines_length(text, kept));
-            if (rc != SONDE_EINPUT) {
-                fail_msg("%s with %u of %u lines: %d", shipped.gl_pathv[i], kept, lines, rc);
-            }
-        }
-        assert_int_equal(model_parse(&model, "whole.yaml", text, lines_length(text, lines)), 0);
-        model_destroy(model);
+        assert_whole_only(shipped.gl_pathv[i], text);
         free(text);
     }
     globfree(&shipped);
+}
+
+static void a_model_as_it_is_shown_and_cut_off_at_any_line_is_refused(void **state)
+{
+    (void)state;
+    struct model *model;
+    char *text;
+    assert_int_equal(model_load(&model, "gtx780"), 0);
+    assert_int_equal(model_show(&text, model), 0);
+    model_destroy(model);
+    assert_whole_only("gtx780 as it is shown", text);
+    free(text);
 }
 
 int main(void)
@@ -317,6 +335,7 @@ int main(void)
         cmocka_unit_test(a_child_may_change_the_kind_of_an_inherited_index),
         cmocka_unit_test(loading_tells_a_missing_file_from_a_missing_model),
         cmocka_unit_test(a_shipped_file_that_was_cut_off_at_any_line_is_refused),
+        cmocka_unit_test(a_model_as_it_is_shown_and_cut_off_at_any_line_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
