@@ -23,7 +23,22 @@
 
 /* ---- carve-out ---- */
 
-/* The choices on one line. */
+/* Leaves out the choices beyond TEXT_MAX bytes, each of them whole, and says so. */
+static void cut_choices(char *text)
+{
+    enum { TEXT_MAX = 250 };
+    static const char left_out[] = ", ...]";
+    if (strlen(text) <= TEXT_MAX) {
+        return;
+    }
+    char *end = text + TEXT_MAX - sizeof left_out;
+    while (end > text && *end != '}') {
+        end--;
+    }
+    memcpy(end + (end > text), left_out, sizeof left_out);
+}
+
+/* The choices on one line, at most TEXT_MAX bytes. free() them. */
 static char *choices_text(const struct model *model)
 {
     struct strbuf list = {0};
@@ -37,6 +52,7 @@ static char *choices_text(const struct model *model)
     }
     if (to) {
         *to = '\0';
+        cut_choices(text);
     }
     return text;
 }
@@ -47,12 +63,11 @@ static void check_agrees(struct reader *reader, const char *path, bool agrees)
     if (given(reader, path) && !agrees) {
         bool inherited = !given(reader, "carveout.choices") && reader->inherits;
         char *list = choices_text(reader->model);
-        problem(
-            reader, path,
-            "differs from choice %u of carveout.choices, which determines it%s%s: %.250s; change "
-            "the choices, or have none with carveout: {choices: []}",
-            reader->model->carveout.initial, inherited ? ", inherited from " : "",
-            inherited ? reader->inherits : "", list ? list : "");
+        problem(reader, path,
+                "differs from choice %u of carveout.choices, which determines it%s%s: %s; change "
+                "the choices, or have none with carveout: {choices: []}",
+                reader->model->carveout.initial, inherited ? ", inherited from " : "",
+                inherited ? reader->inherits : "", list ? list : "");
         free(list);
     }
 }

@@ -23,6 +23,10 @@ grep -v '^#' "$claims" | cut -f 1,2 | sort | uniq -d | complain "claimed twice"
 
 for file in studies/*/study.yaml; do
     study=$(basename "$(dirname "$file")")
+    # A file that was cut off is known by its end.
+    first=$(awk 'NF && !/^#/ { print; exit }' "$file")
+    last=$(tail -n 1 "$file")
+    [ "$first $last" = '--- ...' ] || echo "$study" | complain "does not begin with --- and end with ..."
     sed -n 's/^  - id: //p' "$file" | sort >"$scratch/ids"
     sed '/^rows:/,$d' "$file" | sed -n 's/^  - id: //p' | sort >"$scratch/untested"
     comm -23 "$scratch/ids" "$scratch/untested" >"$scratch/rows"
