@@ -256,7 +256,8 @@ uint32_t schedule_latency(const struct window *w, uint32_t pc)
         return 0;
     if (isa_row(insn->op)->unit == UNIT_LSU) {
         enum isa_space space = isa_space_base(insn->space[0]);
-        if (space == SPACE_SHARED)
+        bool is_generic = insn->space[0] == SPACE_SHARED_CLUSTER; /* it becomes a generic load */
+        if (space == SPACE_SHARED && !is_generic)
             return SHARED_LATENCY;
         if (space == SPACE_PARAM || space == SPACE_CONST)
             return CONSTANT_LATENCY;

@@ -238,8 +238,7 @@ static int schedule_func(struct ptx_func *f, struct arena *arena, enum lowering 
     int rc = drop_results(f);
     rc = rc < 0 ? rc : unroll(f, arena, generation);
     rc = rc < 0 ? rc : prepare(&s, generation);
-    if (rc == 0)
-        schedule_weigh(&s.window);
+    rc = rc < 0 ? rc : schedule_weigh(&s.window);
     for (uint32_t b = 0; rc == 0 && b < f->block_count; b++)
         rc = run_block(&s, &f->blocks[b]);
     if (rc == 0) {

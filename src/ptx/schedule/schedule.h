@@ -41,6 +41,7 @@ struct window {
     uint32_t *uses;               /* by register: reads in the window that have not been issued */
     uint8_t *is_live;             /* by register */
     uint32_t pressure, limit;
+    uint32_t needed; /* words that the function has for another place */
 };
 
 /* depend.c */
@@ -53,7 +54,7 @@ struct arena;
 int schedule_unroll(struct ptx_func *func, struct arena *arena, const struct lowered *lowered);
 
 /* pressure.c */
-void schedule_weigh(struct window *w); /* once a function */
+int schedule_weigh(struct window *w); /* once a function; SONDE_ENOMEM */
 void schedule_enter(struct window *w);
 /* Words by which the pressure grows (shrinks, if negative) when a node issues. */
 int schedule_growth(struct window *w, uint32_t node);
