@@ -72,8 +72,54 @@ static void every_form_is_decoded_or_refused_by_name(void **state)
     free(forms);
 }
 
+/* Products of four warps are forms of eight columns there. */
+static void as_a_form(char *opcode)
+{
+    char *columns = strncmp(opcode, "wgmma.mma", 9) == 0 ? strstr(opcode, ".m64n") : NULL;
+    if (columns != NULL) {
+        columns += strlen(".m64n");
+        *columns = '8';
+        memmove(columns + 1, strchr(columns, 'k'), strlen(strchr(columns, 'k')) + 1);
+    }
+}
+
+static void what_triton_emits_is_decoded(void **state)
+{
+    (void)state;
+    size_t count, listed = 0, decoded = 0;
+    unsigned long times = 0;
+    char line[256];
+    struct form *forms = forms_read(&count, SONDE_TEST_DIR "/forms.tsv");
+    FILE *file = fopen(SONDE_TEST_DIR "/triton_ops.tsv", "r");
+    assert_non_null(forms);
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        char *tab = strchr(line, '\t');
+        if (line[0] == '#' || tab == NULL)
+            continue;
+        *tab = '\0';
+        listed++;
+        as_a_form(line);
+        size_t i = 0;
+        while (i < count && strcmp(forms[i].opcode, line) != 0)
+            i++;
+        if (i < count && decode_form(&forms[i], i) == 0) {
+            decoded++;
+            times += strtoul(tab + 1, NULL, 10);
+        } else {
+            print_error("not decoded: %s\n", line);
+        }
+    }
+    (void)fclose(file);
+    print_message("%zu of %zu instructions of Triton's, %lu times\n", decoded, listed, times);
+    free(forms);
+    assert_true(listed > 100);
+    assert_int_equal(decoded, listed);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_form_is_decoded_or_refused_by_name)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_form_is_decoded_or_refused_by_name),
+                                       cmocka_unit_test(what_triton_emits_is_decoded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
