@@ -228,7 +228,9 @@ static void float_row(const struct product *p, struct product_operands *o, struc
 static void float_product(const struct product *p, struct product_operands *o)
 {
     struct parts a, b;
-    struct product_row r = {.columns = p->mnk.n, .bits = p->short_sum ? SHORT_SUM : LONG_SUM};
+    struct product_row r; /* the rest is set where it is used: to clear it would take a tenth */
+    r.columns = p->mnk.n;
+    r.bits = p->short_sum ? SHORT_SUM : LONG_SUM;
     split_a(&a, p, o, rounded_up(p->terms));
     split_b(&b, p, o);
     for (uint32_t row = 0; row < p->mnk.m; row++)
