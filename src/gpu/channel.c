@@ -22,7 +22,7 @@ static void channel_reply(void *self, struct mem_request *request, uint64_t at_p
     gpu_mailbox_reply(&((struct gpu_channel *)self)->mailbox, request, at_ps);
 }
 
-static int channel_create(struct gpu *gpu, struct gpu_channel *channel)
+static int channel_create(struct gpu *gpu, struct gpu_channel *channel, uint32_t number)
 {
     const struct model *model = gpu->model;
     int rc = engine_create(&channel->engine);
@@ -35,6 +35,7 @@ static int channel_create(struct gpu *gpu, struct gpu_channel *channel)
     if (rc < 0) {
         return rc;
     }
+    mem_dram_set_channel(channel->dram, number);
     channel->mailbox = (struct gpu_mailbox){.upper = gpu->engine,
                                             .lower = channel->engine,
                                             .reply_source = source,
@@ -55,7 +56,7 @@ int gpu_channels_create(struct gpu *gpu)
     memset(gpu->channel, 0, bytes); /* it may be destroyed half made */
     int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < gpu->model->dram.channels; i++) {
-        rc = channel_create(gpu, &gpu->channel[i]);
+        rc = channel_create(gpu, &gpu->channel[i], i);
     }
     return rc;
 }

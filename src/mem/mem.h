@@ -213,6 +213,9 @@ int mem_dram_create(struct mem_dram **out, const struct dram_spec *spec, struct 
                     const struct engine_clock *core_clock, uint32_t source); /* one channel */
 /* What mem_dram_create() checks: SONDE_EINPUT with the reason. */
 int mem_dram_check(const struct dram_spec *spec);
+/* Before the first request: it is channel `channel` of the specification's, whose refreshes come in
+ * turn where the specification says so. */
+void mem_dram_set_channel(struct mem_dram *dram, uint32_t channel);
 void mem_dram_destroy(struct mem_dram *dram);
 struct mem_port mem_dram_port(struct mem_dram *dram);
 const struct mem_dram_stats *mem_dram_stats(const struct mem_dram *dram);
@@ -224,7 +227,7 @@ enum mem_dram_command_kind {
     MEM_DRAM_ACTIVATE,
     MEM_DRAM_READ,
     MEM_DRAM_WRITE,
-    MEM_DRAM_REFRESH /* all banks of all subchannels */
+    MEM_DRAM_REFRESH /* all banks of all subchannels, or `bank` of each: by_bank */
 };
 struct mem_dram_command {
     enum mem_dram_command_kind kind;

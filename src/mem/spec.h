@@ -93,6 +93,9 @@ struct cache_spec {
     uint32_t partial_lines; /* WRITE_BACK: that may hold pieces written in part, which are not
                                fetched; 0: they are fetched when written */
     uint32_t atomic_passes; /* in 16 cycles, see mem_request.passes; 0: unlimited */
+    uint32_t read_passes;   /* the same of reads, whose bytes then pass without rounding up to
+                               cycles; 0: as atomic_passes. No limit without
+                               data_bytes_per_cycle */
     enum miss_kind miss;
     uint32_t mshr_entries; /* lines that may be pending, at least 1 */
     uint32_t mshr_mergers; /* further requests (or lanes) per pending line */
@@ -207,6 +210,8 @@ struct dram_spec {
     uint32_t t_rtp;            /* 0: a burst on the data bus */
     uint32_t t_wr, t_wtr, t_rtw;
     uint32_t t_refi, t_rfc;   /* t_refi 0: no refresh */
+    bool refresh_by_bank;     /* a bank of each subchannel at a time, in turn */
+    bool refresh_in_turn;     /* the channels' refreshes do not fall together */
     uint32_t bytes_per_cycle; /* data bus, per memory clock cycle and subchannel; 0: unlimited */
     uint32_t queue_entries;   /* per channel, at least 1 */
     uint32_t fixed_cycles;    /* core cycles of controller and pads, both ways together */

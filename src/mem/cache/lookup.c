@@ -56,6 +56,18 @@ static uint64_t pass_port(struct mem_cache *cache, uint64_t ready_ps, uint32_t b
     return start_ps + (cycles - 1) * period_ps;
 }
 
+/* Of reads, where they have passes of their own: to parts of a cycle. */
+static uint64_t pass_read(struct mem_cache *cache, uint64_t ready_ps, uint32_t bytes)
+{
+    const struct cache_spec *spec = cache->spec;
+    uint64_t period_ps = cache->clock->period_ps;
+    uint64_t pass_ps = PASS_CYCLES * period_ps / spec->read_passes;
+    uint64_t bytes_ps = bytes * period_ps / spec->data_bytes_per_cycle;
+    uint64_t busy_ps = bytes_ps > pass_ps ? bytes_ps : pass_ps;
+    uint64_t start_ps = timeline_reserve(&cache->data_port, ready_ps, busy_ps);
+    return start_ps + (bytes_ps > period_ps ? bytes_ps - period_ps : 0);
+}
+
 #define WRITE_SECTOR_BYTES 32u
 
 /* What is done to the data of a request whose line is there: reads pass the port; writes of
@@ -79,7 +91,9 @@ static uint64_t pass_data(struct mem_cache *cache, const struct mem_request *req
         return pass_port(cache, ready_ps, bytes,
                          covers ? spec->data_bytes_per_cycle : spec->write_bytes_per_cycle);
     }
-    return pass_port(cache, ready_ps, bytes, spec->data_bytes_per_cycle);
+    return request->kind == MEM_READ && spec->read_passes && spec->data_bytes_per_cycle
+               ? pass_read(cache, ready_ps, bytes)
+               : pass_port(cache, ready_ps, bytes, spec->data_bytes_per_cycle);
 }
 
 /* One piece is there at `ready_ps`; the reply is due when the last one is. */

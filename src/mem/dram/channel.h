@@ -115,6 +115,7 @@ struct mem_dram {
     uint64_t row_bus, column_bus; /* of a SPLIT one */
     uint64_t now;                 /* no command before */
     uint64_t refresh;             /* when the next is due, UINT64_MAX: never */
+    uint32_t refresh_bank;        /* by bank: which is the next */
     uint64_t pending_until_ps;    /* counted as pending so far */
     uint64_t sent_until;          /* data were on a bus, as far as counted; clock */
 

@@ -68,6 +68,11 @@ int mem_dram_check(const struct dram_spec *spec)
                          "DRAM: a refresh of %u cycles every %u leaves no time for accesses",
                          spec->t_rfc, spec->t_refi);
     }
+    if (spec->refresh_by_bank && spec->t_refi && spec->t_refi < spec->banks) {
+        return error_set(SONDE_EINPUT,
+                         "DRAM: %u banks are not refreshed one by one within %u cycles",
+                         spec->banks, spec->t_refi);
+    }
     return 0;
 }
 
@@ -99,7 +104,7 @@ static struct dram_timing timing_of(const struct dram_spec *spec)
                                 .wr = spec->t_wr,
                                 .wtr = spec->t_wtr,
                                 .rtw = spec->t_rtw,
-                                .refi = spec->t_refi,
+                                .refi = spec->t_refi / (spec->refresh_by_bank ? spec->banks : 1),
                                 .rfc = spec->t_rfc};
 }
 
@@ -178,7 +183,7 @@ int mem_dram_create(struct mem_dram **out, const struct dram_spec *spec, struct 
                               .clock = {.period_ps = spec->period_ps},
                               .source = source,
                               .sched = scheds[spec->sched],
-                              .refresh = spec->t_refi ? spec->t_refi : UINT64_MAX,
+                              .refresh = spec->t_refi ? timing_of(spec).refi : UINT64_MAX,
                               .event_ps = ENGINE_NEVER,
                               .old_event_ps = ENGINE_NEVER};
     waiters_init(&dram->space, engine, source);
@@ -192,6 +197,14 @@ int mem_dram_create(struct mem_dram **out, const struct dram_spec *spec, struct 
     }
     *out = dram;
     return 0;
+}
+
+void mem_dram_set_channel(struct mem_dram *dram, uint32_t channel)
+{
+    const struct dram_spec *spec = dram->spec;
+    if (spec->refresh_in_turn && spec->t_refi) {
+        dram->refresh += (uint64_t)spec->t_refi * channel / spec->channels;
+    }
 }
 
 void mem_dram_destroy(struct mem_dram *dram)
@@ -274,7 +287,6 @@ static void finish(struct mem_dram *dram, struct dram_entry *entry, uint64_t end
 static void give_refresh(struct mem_dram *dram)
 {
     dram_refresh(dram, dram->next.clock);
-    dram->refresh += dram->timing.refi;
     for (uint32_t i = 0; i < dram->busy_count; i++) {
         dram_look(dram, dram->busy[i]->bank);
     }
@@ -460,14 +472,20 @@ static void on_command(void *ctx, uint64_t planned_ps)
     think(dram);
 }
 
-/* While nothing was asked for, refreshes went on: their effect is that of the last one. */
+/* While nothing was asked for, refreshes went on: their effect is that of the last one, or of the
+ * last of each bank. */
 static void refresh_idle(struct mem_dram *dram)
 {
-    if (dram->count == 0 && dram->refresh < dram->now) {
-        uint64_t missed = (dram->now - dram->refresh) / dram->timing.refi;
-        dram->refresh += missed * dram->timing.refi;
+    if (dram->count > 0 || dram->refresh >= dram->now) {
+        return;
+    }
+    uint64_t missed = (dram->now - dram->refresh) / dram->timing.refi;
+    uint64_t last = dram->spec->refresh_by_bank ? dram->spec->banks : 1;
+    uint64_t skipped = missed < last ? 0 : missed - last + 1;
+    dram->refresh += skipped * dram->timing.refi;
+    dram->refresh_bank = (uint32_t)((dram->refresh_bank + skipped) % dram->spec->banks);
+    while (dram->refresh < dram->now) {
         dram_refresh(dram, dram->refresh);
-        dram->refresh += dram->timing.refi;
     }
 }
 

@@ -226,9 +226,11 @@ void dram_refresh(struct mem_dram *dram, uint64_t clock)
 {
     const struct dram_timing *t = &dram->timing;
     uint64_t start = clock;
-    for (uint32_t i = 0; i < t->subchannels * dram->spec->banks; i++) {
-        struct dram_entry place = {.subchannel = (uint16_t)(i / dram->spec->banks),
-                                   .bank = (uint16_t)(i % dram->spec->banks)};
+    uint32_t first = dram->spec->refresh_by_bank ? dram->refresh_bank : 0;
+    uint32_t banks = dram->spec->refresh_by_bank ? 1 : dram->spec->banks;
+    for (uint32_t i = 0; i < t->subchannels * banks; i++) {
+        struct dram_entry place = {.subchannel = (uint16_t)(i / banks),
+                                   .bank = (uint16_t)(first + i % banks)};
         struct dram_bank *bank = &dram->subchannels[place.subchannel].banks[place.bank];
         if (bank->row != DRAM_NO_ROW) {
             uint64_t precharge = later(clock, bank->precharge);
@@ -237,9 +239,11 @@ void dram_refresh(struct mem_dram *dram, uint64_t clock)
         }
         dram_hold(&start, bank->activate);
     }
-    note(dram, MEM_DRAM_REFRESH, start, NULL, 0, false);
-    for (uint32_t i = 0; i < t->subchannels * dram->spec->banks; i++) {
-        dram_hold(&dram->subchannels[i / dram->spec->banks].banks[i % dram->spec->banks].activate,
-                  start + t->rfc);
+    struct dram_entry refreshed = {.bank = (uint16_t)first};
+    note(dram, MEM_DRAM_REFRESH, start, &refreshed, 0, false);
+    for (uint32_t i = 0; i < t->subchannels * banks; i++) {
+        dram_hold(&dram->subchannels[i / banks].banks[first + i % banks].activate, start + t->rfc);
     }
+    dram->refresh_bank = (first + banks) % dram->spec->banks;
+    dram->refresh += t->refi;
 }

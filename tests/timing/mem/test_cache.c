@@ -307,6 +307,39 @@ static void misses_saturate_the_table_by_littles_law(void **state)
     }
 }
 
+/* From the reply of the first of `count` reads of `bytes` sent together to the last one's. */
+static uint64_t reads_take_ps(uint32_t read_passes, uint32_t bytes, uint32_t count)
+{
+    struct cache_rig f;
+    static struct probe probe[32];
+    cache_rig_open(&f, 50);
+    f.spec.atomic_passes = 8;
+    f.spec.read_passes = read_passes;
+    f.spec.data_bytes_per_cycle = 48;
+    f.spec.accesses_per_cycle = 0;
+    f.spec.queue_entries = 32;
+    cache_rig_start(&f, MEM_AT_L2);
+    warm(&f, 0x1000);
+    for (uint32_t i = 0; i < count; i++) {
+        probe_init(&probe[i], f.engine, MEM_READ, 0x1000, bytes);
+        assert_true(probe_send(&probe[i], f.port));
+    }
+    engine_run(f.engine, ENGINE_NEVER);
+    cache_rig_close(&f);
+    return probe[count - 1].replied_ps - probe[0].replied_ps;
+}
+
+static void reads_keep_the_data_for_their_own_passes_to_parts_of_a_cycle(void **state)
+{
+    (void)state;
+    assert_int_equal(reads_take_ps(0, 32, 14), 13 * 2 * PERIOD_PS); /* as atomics */
+    assert_in_range(reads_take_ps(13, 32, 14), 15 * PERIOD_PS, 16 * PERIOD_PS);
+    assert_in_range(reads_take_ps(16, 128, 13), 31 * PERIOD_PS, 32 * PERIOD_PS); /* 48 B a cycle */
+    assert_in_range(reads_take_ps(13, 48, 14), 15 * PERIOD_PS, 16 * PERIOD_PS);
+    assert_in_range(reads_take_ps(4, 128, 9), 8 * 4 * PERIOD_PS, 8 * 4 * PERIOD_PS);
+    assert_int_equal(reads_take_ps(0, 128, 13), 12 * 3 * PERIOD_PS); /* whole cycles */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +357,7 @@ int main(void)
         cmocka_unit_test(a_full_queue_refuses_until_the_cycle_in_which_it_moves),
         cmocka_unit_test(hits_saturate_the_data_port_or_the_lookups),
         cmocka_unit_test(misses_saturate_the_table_by_littles_law),
+        cmocka_unit_test(reads_keep_the_data_for_their_own_passes_to_parts_of_a_cycle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -133,8 +133,9 @@ static void check_pair(const struct pair *p)
          "t_wr");
     need(p, columns && a == MEM_DRAM_WRITE && b == MEM_DRAM_READ && s->t_wtr, written + s->t_wtr,
          "t_wtr");
-    need(p, a == MEM_DRAM_REFRESH && b == MEM_DRAM_ACTIVATE, s->t_rfc, "t_rfc");
-    need(p, a == MEM_DRAM_PRECHARGE && b == MEM_DRAM_REFRESH, s->t_rp, "t_rp");
+    bool refreshed = !s->refresh_by_bank || p->a->bank == p->b->bank;
+    need(p, refreshed && a == MEM_DRAM_REFRESH && b == MEM_DRAM_ACTIVATE, s->t_rfc, "t_rfc");
+    need(p, refreshed && a == MEM_DRAM_PRECHARGE && b == MEM_DRAM_REFRESH, s->t_rp, "t_rp");
     check_buses(p);
 }
 
@@ -155,7 +156,8 @@ static void check_rows(char *broken, const struct dram_spec *s)
         } else if (c->kind == MEM_DRAM_REFRESH) {
             right = true;
             for (uint32_t k = 0; k < or_else(s->subchannels, 1) * s->banks; k++) {
-                right = right && row[k / s->banks][k % s->banks] == UINT64_MAX;
+                bool refreshed = !s->refresh_by_bank || k % s->banks == c->bank;
+                right = right && (!refreshed || row[k / s->banks][k % s->banks] == UINT64_MAX);
             }
         }
         if (!right) {
@@ -381,6 +383,7 @@ static void traffic_keeps_every_constraint(void **state)
     for (uint32_t k = 0; k < KINDS * 4; k++) {
         struct dram_spec spec = *kinds[k % KINDS].spec;
         spec.closed_page = k / KINDS & 1;
+        spec.refresh_by_bank = k % 2;
         spec.sched = k / KINDS & 2 ? DRAM_SCHED_FIFO : DRAM_SCHED_FR_FCFS;
         run_traffic(&spec, k + 1);
         const char *broken = check(&spec);
@@ -406,6 +409,7 @@ static void random_channels_keep_every_constraint(void **state)
         spec.bank_hash = rng_below(&rng, 2) != 0;
         spec.closed_page = rng_below(&rng, 2) != 0;
         spec.parts_read_first = seed & 1;
+        spec.refresh_by_bank = seed & 2;
         spec.row_bytes = 1024;
         spec.bank_interleave_bytes = rng_below(&rng, 2) ? 0 : 128;
         spec.bytes_per_cycle = 4 + (uint32_t)rng_below(&rng, 40);
@@ -527,6 +531,95 @@ static void refreshes_take_their_share_of_a_stream(void **state)
     double lost = spec.t_rfc + spec.t_rp + spec.t_rcd + spec.t_cl;
     assert_true(bandwidth < peak * 0.6);
     assert_true(bandwidth > peak * (1 - (lost + 40) / spec.t_refi));
+}
+
+/* Each bank's come t_refi apart, the banks take turns, and the others go on beside it. */
+static void refreshes_by_bank_take_turns_and_leave_the_others(void **state)
+{
+    (void)state;
+    struct dram_spec spec = gddr3;
+    spec.refresh_by_bank = true;
+    run_traffic(&spec, 7);
+    assert_string_equal(check(&spec), "");
+    uint32_t refreshes = 0, beside = 0;
+    uint64_t last = 0, slack = spec.t_rc + spec.t_wr + spec.t_rp; /* an open bank closes first */
+    for (uint32_t i = 0; i < log_count; i++) {
+        const struct mem_dram_command *c = &log_[i];
+        if (c->kind == MEM_DRAM_REFRESH) {
+            assert_int_equal(c->bank, refreshes % spec.banks);
+            last = c->clock;
+            uint64_t due = (uint64_t)++refreshes * spec.t_refi / spec.banks;
+            assert_in_range(c->clock, due, due + slack);
+        }
+        beside += refreshes && c->kind == MEM_DRAM_ACTIVATE && c->clock < last + spec.t_rfc;
+    }
+    assert_true(refreshes > 4 * spec.banks);
+    assert_true(beside > 0);
+}
+
+/* Clocks that a read of row `row` takes that comes at `clock` to a channel that was idle; `bank`:
+ * where it goes. */
+static uint64_t after_idling(const struct dram_spec *spec, uint64_t row, uint64_t clock,
+                             uint32_t *bank)
+{
+    struct probe probe;
+    struct channel c = channel_open_logged(spec);
+    engine_advance(c.engine, clock * CLOCK_PS);
+    probe_init(&probe, c.engine, MEM_READ, row * spec->row_bytes, spec->burst_bytes);
+    assert_true(probe_send(&probe, c.port));
+    engine_run(c.engine, ENGINE_NEVER);
+    for (uint32_t i = 0; i < log_count; i++) {
+        *bank = log_[i].kind == MEM_DRAM_ACTIVATE ? log_[i].bank : *bank;
+    }
+    channel_close(&c);
+    return probe.replied_ps / CLOCK_PS - clock;
+}
+
+static void idle_channels_are_refreshed_bank_by_bank(void **state)
+{
+    (void)state;
+    struct dram_spec spec = gddr3;
+    spec.refresh_by_bank = true;
+    uint32_t seen = 0;
+    for (uint32_t row = 0; row < spec.banks; row++) {
+        for (uint64_t rounds = 0; rounds < 12; rounds += 11) {
+            uint32_t bank = 0;
+            uint64_t clock =
+                rounds * spec.t_refi + 5 * spec.t_refi / spec.banks + 1; /* of bank 4 */
+            uint64_t clocks = after_idling(&spec, row, clock, &bank);
+            seen |= UINT32_C(1) << bank;
+            assert_int_equal(clocks + 1 >= spec.t_rfc, bank == 4);
+        }
+    }
+    assert_int_equal(seen, (1 << spec.banks) - 1);
+}
+
+static uint64_t first_refresh(const struct dram_spec *spec, uint32_t channel)
+{
+    struct probe probe;
+    struct channel c = channel_open_logged(spec);
+    mem_dram_set_channel(c.dram, channel);
+    engine_advance(c.engine, UINT64_C(2) * spec->t_refi * CLOCK_PS);
+    probe_init(&probe, c.engine, MEM_READ, 0, spec->burst_bytes);
+    assert_true(probe_send(&probe, c.port));
+    engine_run(c.engine, ENGINE_NEVER);
+    channel_close(&c);
+    assert_true(log_count > 0 && log_[0].kind == MEM_DRAM_REFRESH);
+    return log_[0].clock;
+}
+
+/* Idle ones tell of their last refresh before 2 t_refi alone: all of them lie in the second. */
+static void channels_refresh_in_turn_where_asked(void **state)
+{
+    (void)state;
+    struct dram_spec spec = gddr3;
+    spec.channels = 4;
+    for (uint32_t channel = 1; channel < spec.channels; channel++) {
+        spec.refresh_in_turn = false;
+        assert_int_equal(first_refresh(&spec, channel), first_refresh(&spec, 0));
+        spec.refresh_in_turn = true;
+        assert_int_equal(first_refresh(&spec, channel), spec.t_refi + channel * spec.t_refi / 4);
+    }
 }
 
 static void one_bank_group_gives_less_than_all(void **state)
@@ -672,6 +765,13 @@ static void channels_that_cannot_be_are_refused(void **state)
     spec.t_refi = 300;
     expect_refused(spec, "DRAM: a refresh of 240 cycles every 300 leaves no time for accesses");
     spec = gddr5;
+    spec.t_rfc = spec.t_rc = spec.t_ras = spec.t_rp = spec.t_rcd = spec.t_cl = spec.t_wl = 0;
+    spec.t_wr = spec.t_wtr = 0;
+    spec.t_refi = 15;
+    assert_int_equal(mem_dram_check(&spec), 0);
+    spec.refresh_by_bank = true;
+    expect_refused(spec, "DRAM: 16 banks are not refreshed one by one within 15 cycles");
+    spec = gddr5;
     spec.bus = DRAM_BUS_KIND_COUNT;
     expect_refused(spec, "DRAM: unknown kind of command bus 2");
 }
@@ -685,6 +785,9 @@ int main(void)
         cmocka_unit_test(commands_come_one_a_clock_and_no_faster),
         cmocka_unit_test(streams_of_row_hits_reach_the_bus_of_each_kind),
         cmocka_unit_test(refreshes_take_their_share_of_a_stream),
+        cmocka_unit_test(refreshes_by_bank_take_turns_and_leave_the_others),
+        cmocka_unit_test(idle_channels_are_refreshed_bank_by_bank),
+        cmocka_unit_test(channels_refresh_in_turn_where_asked),
         cmocka_unit_test(one_bank_group_gives_less_than_all),
         cmocka_unit_test(rows_a_power_of_two_apart_meet_in_one_bank_unless_hashed),
         cmocka_unit_test(busy_and_pending_time_are_those_of_the_data_and_of_the_requests),

@@ -94,7 +94,8 @@ static const struct {
       "write: write_through_update, invalidate_on_launch: false", "replacement: {policy: srrip}"}},
     {"l2",
      {"enabled: false", "queue: 1, miss: {entries: 1, mergers: 0}",
-      "write: write_through_invalidate, accesses_per_cycle: 0", "copies_allocate: false"}},
+      "write: write_through_invalidate, accesses_per_cycle: 0", "copies_allocate: false",
+      "data_width: 48 B/cycle, read_passes: 13"}},
     {"texture_l1", {"miss: {entries: 1, mergers: 0, separate: true}", "queue: 1"}},
     {"constant_l1", {"miss: {entries: 1, mergers: 0}, queue: 1"}},
     {"tlb_l1",
@@ -110,7 +111,8 @@ static const struct {
       "kind: links, reply_latency: 1000 cycles"}},
     {"dram",
      {"queue: 1", "scheduler: fifo, command_bus: split", "closed_page: true, bank_hash: true",
-      "subchannels: 2, t_faw: 40 cycles, overtakes: 1", "t_refi: 3000 cycles, t_rfc: 60 cycles"}},
+      "subchannels: 2, t_faw: 40 cycles, overtakes: 1", "t_refi: 3000 cycles, t_rfc: 60 cycles",
+      "t_refi: 3000 cycles, t_rfc: 60 cycles, refresh_by_bank: true, refresh_in_turn: true"}},
 };
 
 static char *draw(uint64_t seed)
