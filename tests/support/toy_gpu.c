@@ -36,7 +36,7 @@ struct tlb {
 
 struct toy_gpu {
     struct toy_config config;
-    struct cache l1, l2;
+    struct cache l1, l2, constant_l1, constant_l15;
     struct tlb l1_tlb, l2_tlb;
     struct rng rng, noise;
     struct traceset *set;
@@ -293,12 +293,26 @@ static uint32_t translation_cycles(struct toy_gpu *toy, uint64_t address)
     return c->l1_tlb.miss_cycles + (hit ? 0 : c->l2_tlb.miss_cycles);
 }
 
-static uint32_t load(struct toy_gpu *toy, uint64_t address, bool through_l1)
+enum toy_path { TOY_PAST_L1, TOY_THROUGH_L1, TOY_CONSTANT };
+
+/* Constants lie in a bank of their own, far from the array. */
+static const uint64_t toy_constants = UINT64_C(1) << 36;
+
+static uint32_t load(struct toy_gpu *toy, uint64_t address, enum toy_path path)
 {
     const struct toy_config *c = &toy->config;
     toy->loads++;
-    if (through_l1 && cache_read(&toy->l1, address, &toy->rng)) {
+    if (path == TOY_THROUGH_L1 && cache_read(&toy->l1, address, &toy->rng)) {
         return add_noise(toy, c->l1.hit_cycles);
+    }
+    if (path == TOY_CONSTANT) {
+        address += toy_constants;
+        if (cache_read(&toy->constant_l1, address, &toy->rng)) {
+            return add_noise(toy, c->constant_l1.hit_cycles);
+        }
+        if (cache_read(&toy->constant_l15, address, &toy->rng)) {
+            return add_noise(toy, c->constant_l15.hit_cycles);
+        }
     }
     double far = c->far_cycles && (address >> 12) & 1 ? c->far_cycles : 0;
     far += translation_cycles(toy, address);
@@ -313,7 +327,8 @@ static uint32_t load(struct toy_gpu *toy, uint64_t address, bool through_l1)
 struct walk_request {
     const uint32_t *ring;
     uint64_t count, stride, warm, window, windows, touch_stride, bytes, scale;
-    bool l1, touch, spread;
+    bool touch, spread;
+    enum toy_path path;
 };
 
 static uint64_t number(const struct trace_request *request, const char *name, uint64_t otherwise)
@@ -327,11 +342,19 @@ static uint32_t offset_of(const struct walk_request *w, uint64_t element)
     return w->ring ? w->ring[element % w->count] : (uint32_t)(element % w->count * w->stride);
 }
 
-static void parse_walk(struct walk_request *w, const struct trace_request *request)
+static enum toy_path path_of(const struct toy_config *config, const char *op)
 {
-    const char *op = trace_request_text(request, "op");
+    bool like_l1 = config->unified && op && (strcmp(op, "tex") == 0 || strcmp(op, "nc") == 0);
+    return !op || strcmp(op, "ca") == 0 || like_l1                   ? TOY_THROUGH_L1
+           : strcmp(op, "const") == 0 && config->constant_l1.present ? TOY_CONSTANT
+                                                                     : TOY_PAST_L1;
+}
+
+static void parse_walk(struct walk_request *w, const struct toy_config *config,
+                       const struct trace_request *request)
+{
     *w = (struct walk_request){.ring = request->ring, .count = request->ring_count};
-    w->l1 = !op || strcmp(op, "ca") == 0;
+    w->path = path_of(config, trace_request_text(request, "op"));
     w->bytes = number(request, "bytes", 16384);
     w->stride = number(request, "stride", 128);
     w->scale = number(request, "scale", 1);
@@ -351,8 +374,10 @@ static void begin_launch(struct toy_gpu *toy, const struct walk_request *w)
     if (!toy->config.keeps_l1) {
         cache_empty(&toy->l1);
     }
+    cache_empty(&toy->constant_l1);
+    cache_empty(&toy->constant_l15);
     for (uint64_t at = 0; w->touch && at < w->bytes; at += w->touch_stride) {
-        load(toy, at, w->l1);
+        load(toy, at, w->path);
     }
 }
 
@@ -377,7 +402,7 @@ static void shuffle(struct toy_gpu *toy, uint32_t *values, size_t count)
 static int answer_chase(struct toy_gpu *toy, struct trace *trace)
 {
     struct walk_request w;
-    parse_walk(&w, &trace->request);
+    parse_walk(&w, &toy->config, &trace->request);
     if (toy->config.max_window && w.window > toy->config.max_window) {
         trace->status = SONDE_EUNSUPPORTED;
         snprintf(trace->reason, sizeof trace->reason, "the window does not fit");
@@ -390,11 +415,11 @@ static int answer_chase(struct toy_gpu *toy, struct trace *trace)
         uint64_t first = w.spread ? i * w.count / w.windows : i * w.window;
         begin_launch(toy, &w);
         for (uint64_t k = 0; k < w.warm; k++) {
-            load(toy, w.scale * offset_of(&w, first + w.count * w.warm - w.warm + k), w.l1);
+            load(toy, w.scale * offset_of(&w, first + w.count * w.warm - w.warm + k), w.path);
         }
         start[i] = offset_of(&w, first);
         for (uint64_t k = 0; k < w.window; k++) {
-            latency[i * w.window + k] = load(toy, w.scale * offset_of(&w, first + k), w.l1);
+            latency[i * w.window + k] = load(toy, w.scale * offset_of(&w, first + k), w.path);
             next[i * w.window + k] = offset_of(&w, first + k + 1);
         }
         end_launch(toy, w.window);
@@ -414,18 +439,18 @@ static int answer_chase(struct toy_gpu *toy, struct trace *trace)
 static int answer_average(struct toy_gpu *toy, struct trace *trace)
 {
     struct walk_request w;
-    parse_walk(&w, &trace->request);
+    parse_walk(&w, &toy->config, &trace->request);
     uint64_t loads = number(&trace->request, "loads", 1024),
              repeats = number(&trace->request, "repeats", 1);
     double cycles[64] = {0}, counts[64];
     for (uint64_t r = 0; r < repeats && r < 64; r++) {
         begin_launch(toy, &w);
         for (uint64_t k = 0; k < w.warm; k++) {
-            load(toy, offset_of(&w, k), w.l1);
+            load(toy, offset_of(&w, k), w.path);
         }
         for (uint64_t k = 0; k < loads;
              k++) { /* the clock and the store are not in it: 8 cycles less */
-            cycles[r] += load(toy, offset_of(&w, w.warm + k), w.l1) - 8.0;
+            cycles[r] += load(toy, offset_of(&w, w.warm + k), w.path) - 8.0;
         }
         counts[r] = (double)loads;
     }
@@ -451,7 +476,7 @@ static int answer(struct toy_gpu *toy, struct trace *trace)
     if (strcmp(probe, "average") == 0) {
         return answer_average(toy, trace);
     }
-    static const char *const others[] = {"shared", "threads", "flight", "copy",
+    static const char *const others[] = {"shared", "threads", "flight", "copy",     "constant",
                                          "scope",  "peers",   "evict",  "residents"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (strcmp(probe, others[i]) == 0) {
@@ -488,6 +513,8 @@ struct toy_gpu *toy_create(const struct toy_config *config)
     toy->config = *config;
     cache_create(&toy->l1, &toy->config.l1);
     cache_create(&toy->l2, &toy->config.l2);
+    cache_create(&toy->constant_l1, &toy->config.constant_l1);
+    cache_create(&toy->constant_l15, &toy->config.constant_l15);
     rng_seed(&toy->rng, config->seed);
     rng_seed(&toy->noise, config->seed + 1);
     traceset_create(&toy->set);
@@ -496,10 +523,11 @@ struct toy_gpu *toy_create(const struct toy_config *config)
 
 void toy_destroy(struct toy_gpu *toy)
 {
-    free(toy->l1.set);
-    free(toy->l1.storage);
-    free(toy->l2.set);
-    free(toy->l2.storage);
+    struct cache *caches[] = {&toy->l1, &toy->l2, &toy->constant_l1, &toy->constant_l15};
+    for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
+        free(caches[i]->set);
+        free(caches[i]->storage);
+    }
     traceset_destroy(toy->set);
     free(toy);
 }

@@ -1,7 +1,8 @@
 /*
- * A toy GPU for tests of inference: two caches in front of a memory, written without any of the
- * simulator's code, that answers trace requests. Latencies are constants per level; noise comes on
- * top. What a dissection should find is what the configuration says.
+ * A toy GPU for tests of inference: caches of data, and caches of constants beside them, in front
+ * of a memory, written without any of the simulator's code, that answers trace requests. Latencies
+ * are constants per level; noise comes on top. What a dissection should find is what the
+ * configuration says.
  */
 #ifndef SONDE_TESTS_TOY_GPU_H
 #define SONDE_TESTS_TOY_GPU_H
@@ -57,6 +58,8 @@ struct toy_config {
     bool shuffle;                  /* latencies of each trace are permuted: they tell nothing */
     struct toy_tlb l1_tlb, l2_tlb; /* every load past L1 */
     uint32_t max_window;           /* refuses longer windows; 0: no limit */
+    struct toy_cache constant_l1, constant_l15; /* in front of L2; empty when a launch begins */
+    bool unified;                               /* textures and read-only loads go through L1 */
 };
 
 struct toy_gpu;
