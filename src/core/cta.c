@@ -165,6 +165,7 @@ static int warp_start(struct sm *sm, struct sm_cta *cta, uint32_t slot, uint32_t
     warp->arrivals = (struct copies_arrivals){0};
     warp->outstanding = warp->loads_out = warp->atomics_out = warp->acquires_out = 0;
     warp->stores_waited = 0;
+    warp->fence_cycle = 0;
     warp->atomics = NULL;
     sm->warp_start[slot] = sm->warps_started++;
     sm->warps_used |= 1ull << slot;

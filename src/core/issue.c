@@ -483,6 +483,10 @@ static inline int issue_warp(struct sm *sm, struct sm_warp *warp)
     uint64_t bit = 1ull << warp->slot;
     sm->ready &= ~bit;
     sm->unit[warp->units[info->issue_unit]].ready_warps &= ~bit;
+    if (info->reach != REACH_NOBODY && fence_begins(sm, warp, info)) {
+        warp_refresh(sm, warp);
+        return 0;
+    }
     return info->is_plain && !sm->looked_at ? issue_plain(sm, warp, info, unit)
                                             : issue_other(sm, warp, info, unit);
 }

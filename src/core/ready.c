@@ -66,8 +66,8 @@ static bool must_drain(const struct sm *sm, const struct sm_warp *warp,
                                 info->space != SPACE_SHARED && info->space != SPACE_PARAM))) {
         return true;
     }
-    return info->is_fence || info->is_return || info->releases ||
-           (info->is_barrier && warp->atomics_out);
+    return ((info->is_fence || info->releases) && fence_drains(sm, warp, info)) ||
+           info->is_return || (info->is_barrier && warp->atomics_out);
 }
 
 static void make_ready(struct sm *sm, struct sm_warp *warp)

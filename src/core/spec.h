@@ -49,6 +49,13 @@ struct cluster_spec {
     uint32_t arrive_cycles;   /* an arrival at a barrier there to who waits */
 };
 
+/* For so long fences and releases hold their warp before they act; 0: until what is before is over.
+ */
+struct fence_spec {
+    uint32_t cta_cycles, copies_cycles, others_cycles, system_cycles; /* by exec_reach */
+    uint32_t access_cycles, bulk_cycles; /* longer, when the SM has .. since the last such one */
+};
+
 struct product_spec {
     uint32_t latency_cycles; /* of an asynchronous matrix product, beside its columns; 0: no time */
     uint32_t columns_per_cycle; /* of 64 rows, by an SM's tensor cores */
@@ -158,6 +165,7 @@ struct sm_spec {
     uint32_t fetch_group; /* two_level: warps of a scheduler in a group, 0: 8 */
     struct unit_spec unit[ISA_UNIT_COUNT];
     uint32_t fall_through_cycles; /* a branch that no lane takes; 0: as one that is taken */
+    struct fence_spec fence;
     uint32_t clock_read_cycles;   /* latency of reading %clock */
     uint32_t lsu_queue_entries;   /* warp memory instructions waiting at the load/store unit */
     uint32_t lsu_cycles;          /* address path from issue to the first cache lookup */

@@ -46,7 +46,9 @@ struct sm_warp {
     const struct exec_uop_info *next; /* the instruction at exec.pc */
     const struct exec_uop_info *program;
     uint64_t ready_cycle;
-    uint64_t next_issue;  /* the instruction before allows the next from here on */
+    uint64_t next_issue; /* the instruction before allows the next from here on */
+    uint64_t
+        fence_cycle; /* of a fence or release that has begun, and acts at the next issue; or 0 */
     uint64_t *slot_ready; /* by register slot, then by predicate slot */
     uint64_t *pred_ready;
     struct sm_cta *cta;
@@ -99,6 +101,9 @@ struct sm {
     uint64_t products_free[SM_MAX_WARPS]; /* a scheduler's tensor core takes another product */
     uint32_t loads_per_warp;
     uint32_t issue_interval;
+    /* When device memory was last accessed, copied in bulk, and when the last fence for others that
+     * is over began; 0: never. */
+    uint64_t accessed_cycle, copied_cycle, fenced_cycle;
     uint64_t
         issued_cycle;  /* the last in which an instruction issued, or CTAs came to an empty SM */
     enum sm_wait wait; /* since then */
@@ -193,7 +198,13 @@ void cta_try_retire(struct sm *sm, struct sm_cta *cta);
 /* When what an instruction reads and writes is there, CYCLE_NEVER: not known yet. */
 uint64_t warp_operands_ready(const struct sm_warp *warp, const struct exec_uop_info *info);
 void warp_refresh(struct sm *sm, struct sm_warp *warp); /* look at the next instruction again */
-void wheel_turn(struct sm *sm);                         /* what is due at sm->cycle is ready */
+/* memory/fence.c. Whether this issue of a fence or release is the first of two, which only begins
+ * it. */
+bool fence_begins(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info);
+/* Whether what comes next waits until all accesses of the warp are over. */
+bool fence_drains(const struct sm *sm, const struct sm_warp *warp,
+                  const struct exec_uop_info *info);
+void wheel_turn(struct sm *sm); /* what is due at sm->cycle is ready */
 uint64_t wheel_next_cycle(const struct sm *sm);
 
 /* issue.c */

@@ -20,9 +20,12 @@ void sm_schedule(struct sm *sm, uint64_t cycle)
     engine_at(sm->engine, cycle * sm->period_ps, sm->source, sm->run, sm, cycle);
 }
 
+/* What is due later than the wheel reaches waits on its last spoke, and is looked at there. */
 void sm_wake(struct sm *sm, uint64_t cycle)
 {
     uint64_t target = cycle > sm->cycle ? cycle : sm->cycle + 1;
+    uint64_t wheel = sm->running ? CYCLE_NEVER : wheel_next_cycle(sm);
+    target = wheel < target ? wheel : target;
     if (!sm->running && target < sm->scheduled_cycle) {
         sm_schedule(sm, target);
     }

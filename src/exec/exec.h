@@ -39,6 +39,10 @@ struct team; /* util/team.h */
  */
 enum exec_groups { GROUPS_NOTHING, GROUPS_COMMIT, GROUPS_WAIT, GROUPS_WAIT_ALL, GROUPS_ARRIVE };
 
+/* For whom a fence or a release is: the CTA, what copies for the thread (fence.proxy.async), other
+ * CTAs, the host and other GPUs. */
+enum exec_reach { REACH_NOBODY, REACH_CTA, REACH_COPIES, REACH_OTHERS, REACH_SYSTEM };
+
 /* What the scoreboard and the issue logic need to know of the instruction at a pc. */
 struct exec_uop_info {
     enum isa_unit unit;
@@ -50,6 +54,7 @@ struct exec_uop_info {
     bool is_return;          /* from a function, to its caller */
     bool is_division;        /* of floating-point numbers */
     bool acquires, releases; /* of memory order: later accesses wait for it; it for earlier ones */
+    enum exec_reach reach;   /* of a fence or release */
     enum isa_space space;    /* of a memory access, SPACE_NONE: generic */
     uint8_t src_count, dst_count;
     uint8_t src_pred_count, dst_pred_count;
@@ -353,6 +358,8 @@ enum exec_event exec_issue(struct exec_warp *warp, struct exec_access *access);
 /* The same, with the effect of every access left to its commit: exec_issue() does what all lanes do
  * to shared memory at once. */
 enum exec_event exec_issue_apart(struct exec_warp *warp, struct exec_access *access);
+/* No lane's guard holds: the next instruction does nothing. */
+bool exec_is_guarded_off(const struct exec_warp *warp);
 
 /* The accesses that a matrix fragment is moved by: piece k < access->pieces as an ordinary load or
  * store, but for its data, which it has none of. */

@@ -101,6 +101,11 @@ enum exec_event exec_issue(struct exec_warp *warp, struct exec_access *access)
     return uop->run(warp, uop, mask, access);
 }
 
+bool exec_is_guarded_off(const struct exec_warp *warp)
+{
+    return guarded_lanes(warp, &warp->state->uops[warp->pc]) == 0;
+}
+
 enum exec_event exec_issue_apart(struct exec_warp *warp, struct exec_access *access)
 {
     const struct uop *uop = &warp->state->uops[warp->pc];

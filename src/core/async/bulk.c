@@ -287,6 +287,9 @@ static void copy_begin(struct sm *sm, struct sm_warp *warp, struct bulk_copy *co
     copy->dropped = false;
     copy->start_cycle = start;
     warp->cta->outstanding++;
+    if (transfer->kind != TRANSFER_ACROSS) {
+        sm->copied_cycle = sm->cycle;
+    }
     if (transfer->kind == TRANSFER_ACROSS) {
         run_at(sm, sm->cycle + across_cycles(sm, transfer), across_ends, copy);
         return;

@@ -15,6 +15,24 @@
 
 #define LOCAL_CALL_BYTES (64u << 10) /* room for calls above the kernel's own */
 
+/* Where it names no scope it is the GPU's; an mbarrier's, the CTA's, and then it orders nothing. */
+static enum exec_reach reach_of(const struct exec_uop_info *info, const struct ptx_insn *insn)
+{
+    enum isa_mod scope = insn->mods[MODC_SCOPE], level = insn->mods[MODC_MEMBAR];
+    bool at_issue = isa_row(insn->op)->at_issue;
+    if (insn->op == OP_MEMBAR)
+        return level == MOD_MEMBAR_cta  ? REACH_CTA
+               : level == MOD_MEMBAR_gl ? REACH_OTHERS
+                                        : REACH_SYSTEM;
+    if (insn->op == OP_FENCE_PROXY_ASYNC)
+        return isa_space_base(insn->space[0]) == SPACE_SHARED ? REACH_NOBODY : REACH_COPIES;
+    if ((insn->op != OP_FENCE && !info->releases) || (at_issue && scope == MOD_NONE))
+        return REACH_NOBODY;
+    if (scope == MOD_SCOPE_cta)
+        return at_issue ? REACH_NOBODY : REACH_CTA;
+    return scope == MOD_SCOPE_sys ? REACH_SYSTEM : REACH_OTHERS;
+}
+
 static void note_kind(struct exec_uop_info *info, const struct ptx_insn *insn)
 {
     const struct isa_row *row = isa_row(insn->op);
@@ -28,6 +46,7 @@ static void note_kind(struct exec_uop_info *info, const struct ptx_insn *insn)
     enum isa_mod sem = insn->mods[MODC_SEM];
     info->acquires = sem == MOD_SEM_acquire || sem == MOD_SEM_acq_rel;
     info->releases = sem == MOD_SEM_release || sem == MOD_SEM_acq_rel;
+    info->reach = reach_of(info, insn);
 }
 
 static int decode_guard(struct decoder *d)
@@ -203,7 +222,7 @@ static void note_plain(struct exec_program *program)
         struct exec_uop_info *info = &program->infos[pc];
         info->is_plain = !info->is_lowered && !info->is_branch && !info->is_async &&
                          !info->reads_clock && info->unit != UNIT_SPECIAL &&
-                         info->product_steps == 0;
+                         info->product_steps == 0 && info->reach == REACH_NOBODY;
     }
 }
 

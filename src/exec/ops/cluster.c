@@ -52,6 +52,7 @@ int decode_cluster_barrier(struct decoder *d)
     d->uop->run = run_cluster_barrier;
     d->uop->option = arrives ? BARRIER_CLUSTER_ARRIVE : BARRIER_CLUSTER_WAIT;
     d->info->releases = arrives && d->insn->mods[MODC_SEM] != MOD_SEM_relaxed;
+    d->info->reach = d->info->releases ? REACH_OTHERS : REACH_NOBODY;
     d->info->acquires = false; /* it waits itself */
     d->program->uses_clusters = true;
     return SONDE_OK;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +82,23 @@ KERNEL("times") PLACE ".shared .align 8 .b8 mine[256];\n" NEXT_RANK
     "mov.u32 %r8, %clock; sub.u32 %r8, %r8, %r6; st.global.v2.u32 [%rd0], {%r8, %r7};\n" SYNC
     "mov.u32 %r6, %clock; barrier.cluster.arrive; barrier.cluster.wait; mov.u32 %r8, %clock;\n"
     "sub.u32 %r8, %r8, %r6; mov.u32 %r9, %smid; st.global.v2.u32 [%rd0+8], {%r8, %r9};\nret;\n}\n"
+/* Block 0 comes late to the barrier, and waits for nobody there; when each goes on. */
+KERNEL("late") PLACE
+    SYNC "setp.eq.u32 %p0, %r1, 0; @%p0 st.global.u32 [%rd0+32], %r1;\n" SYNC
+    "mov.u32 %r2, %clock; st.global.u32 [%rd0], %r2; ret;\n}\n"
+/* Of the CTA, for others: alone, once more behind a load that is over; for the system; where no
+ * guard holds. */
+KERNEL("fences") PLACE
+    "ld.volatile.global.u32 %r9, [%rd0]; add.u32 %r9, %r9, %r9; membar.gl;\n"
+    "mov.u32 %r2, %clock; fence.acq_rel.cta; mov.u32 %r3, %clock; fence.acq_rel.gpu;\n"
+    "mov.u32 %r4, %clock; ld.volatile.global.u32 %r9, [%rd0]; setp.eq.u32 %p0, %r9, 77;\n"
+    "add.u32 %r9, %r9, %r9; mov.u32 %r10, %r9;\n"
+    "mov.u32 %r5, %clock; fence.acq_rel.cluster; mov.u32 %r6, %clock; fence.acq_rel.sys;\n"
+    "mov.u32 %r7, %clock; @%p0 fence.acq_rel.sys; mov.u32 %r8, %clock;\n"
+    "sub.u32 %r2, %r3, %r2; sub.u32 %r3, %r4, %r3; sub.u32 %r5, %r6, %r5;\n"
+    "sub.u32 %r6, %r7, %r6; sub.u32 %r7, %r8, %r7;\n"
+    "st.global.v4.u32 [%rd0], {%r2, %r3, %r5, %r6}; st.global.v2.u32 [%rd0+16], {%r7, %r10};\n"
+    "ret;\n}\n"
 KERNEL("beyond") PLACE ".shared .align 8 .b8 mine[256];\n" NEXT_RANK
     "mov.u32 %r4, mine; mapa.shared::cluster.u32 %r5, %r4, %r2;\n" SYNC
     "ld.shared::cluster.u32 %r6, [%r5+4096]; st.global.u32 [%rd0], %r6; ret;\n}\n"
@@ -279,6 +297,50 @@ static void accesses_and_barriers_take_the_models_time(void **state)
     assert_int_equal(of_thread(0)[0] - load, 100 + 7);
 }
 
+/* However far away that is. */
+static void all_blocks_leave_a_barrier_at_the_same_time(void **state)
+{
+    (void)state;
+    for (int latency = 20; latency <= 200; latency += 45) {
+        char source[160];
+        (void)snprintf(source, sizeof source,
+                       "inherits: gtx780\nsms: 4\nclusters: 2\n"
+                       "sm: {cluster: {barrier_latency: %d cycles}}\n",
+                       latency);
+        open_model(source);
+        run("late", 2, 1, 2, false);
+        assert_int_equal(of_thread(0)[0], of_thread(1)[0]);
+    }
+}
+
+#define FENCED                                                                                     \
+    "inherits: gtx780\nsms: 4\nclusters: 2\nsm: {fence: {cta_latency: 40 cycles, latency: "        \
+    "300 cycles, system_latency: 1000 cycles, access_latency: %d cycles}}\n"
+
+/* Each more than without it by what the model says; of those that no lane comes to, nothing. */
+static void fences_hold_their_warp_as_long_as_the_model_says(void **state)
+{
+    (void)state;
+    uint32_t plain[5], times[2][5];
+    open_model("inherits: gtx780\nsms: 4\nclusters: 2\n");
+    run("fences", 1, 1, 1, false);
+    memcpy(plain, of_thread(0), sizeof plain);
+    for (int longer = 0; longer < 2; longer++) {
+        char source[240];
+        (void)snprintf(source, sizeof source, FENCED, longer * 120);
+        open_model(source);
+        run("fences", 1, 1, 1, false);
+        memcpy(times[longer], of_thread(0), sizeof times[longer]);
+    }
+    assert_in_range(times[0][0] - plain[0], 39, 41);
+    assert_in_range(times[0][1] - plain[1], 299, 301);
+    assert_in_range(times[0][3] - plain[3], 999, 1001);
+    assert_int_equal(times[0][4], plain[4]);
+    assert_int_equal(times[1][1], times[0][1]);
+    assert_int_equal(times[1][2], times[0][2] + 120);
+    assert_int_equal(times[1][3], times[0][3]);
+}
+
 /* SMs 0 and 1 are one cluster of the model, 2 and 3 the other. */
 static void blocks_of_a_cluster_share_one_of_the_models_clusters(void **state)
 {
@@ -355,6 +417,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(threads_that_have_exited_are_not_waited_for, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(accesses_and_barriers_take_the_models_time, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(all_blocks_leave_a_barrier_at_the_same_time, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(fences_hold_their_warp_as_long_as_the_model_says, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(blocks_of_a_cluster_share_one_of_the_models_clusters, setup,
                                         teardown),

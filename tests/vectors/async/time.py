@@ -43,7 +43,7 @@ def case(name, body, threads=32, before="", count=None, shared=65536, cluster=1,
     """`count`: arrivals of barrier 0. `who`: the predicate of the thread that stores."""
     emit(ENTRY % name)
     for k in range(8):
-        emit(f"    @%p0 mbarrier.init.shared.b64 [%bar+{8 * k}], {count if count else 1};")
+        emit(f"    @%p0 mbarrier.init.shared.b64 [%bar+{8 * k}], {count if count and k == 0 else 1};")
     emit("    fence.mbarrier_init.release.cluster;")
     emit("    fence.proxy.async;")
     emit("    bar.sync 0;")
@@ -319,6 +319,79 @@ def clusters():
         case(f"cluster_st_warp_{kind}", body, before=rank + f"    mad.lo.u32 %r5, %t, {size}, %r3;\n", cluster=2, who="%p")
     case("cluster_barrier", CLOCK0 + "    barrier.cluster.arrive.aligned;\n    barrier.cluster.wait.aligned;\n" + CLOCK1,
          cluster=2)
+
+
+# ---- fences, and what orders more than its own ----
+ORDERS = {  # name: (text, whether it is of a cluster of two)
+    "fence_cta": ("    fence.acq_rel.cta;\n", 1), "fence_cluster": ("    fence.acq_rel.cluster;\n", 1),
+    "fence_gpu": ("    fence.acq_rel.gpu;\n", 1), "fence_sys": ("    fence.acq_rel.sys;\n", 1),
+    "fence_proxy": ("    fence.proxy.async;\n", 1), "fence_proxy_shared": ("    fence.proxy.async.shared::cta;\n", 1),
+    "fence_init": ("    fence.mbarrier_init.release.cluster;\n", 1),
+    "release_there": ("    @%p0 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r2];\n", 2),
+    "relaxed_there": ("    @%p0 mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%r2];\n", 2),
+    "release_own": ("    @%p0 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r6];\n", 2),
+    "release_cta": ("    @%p0 mbarrier.arrive.release.cta.shared::cta.b64 %st, [%bar];\n", 2),
+    "meet": ("    barrier.cluster.arrive.release.aligned;\n    barrier.cluster.wait.acquire.aligned;\n", 2),
+    "meet_relaxed": ("    barrier.cluster.arrive.relaxed.aligned;\n    barrier.cluster.wait.aligned;\n", 2),
+    "meet_arrive": ("    barrier.cluster.arrive.release.aligned;\n", 2),
+    "red_release": ("    @%p0 red.release.gpu.global.add.u32 [%in+2048], %r7;\n", 1)}
+BEFORE = {
+    "": "", "after_store_shared": "    st.shared.u32 [%r8], %t;\n", "after_store": "    st.global.u32 [%a], %t;\n",
+    "after_load": "    ld.global.cg.u32 %r9, [%a];\n" + use("%r9"),
+    "after_store_there": "    st.shared::cluster.u32 [%r5], %t;\n",
+    "after_bulk": "    @%p0 mbarrier.arrive.expect_tx.shared.b64 %st, [%bar+8], 4096;\n    @%p0 cp.async.bulk.shared::cluster.global"
+                  ".mbarrier::complete_tx::bytes [%s], [%in], 4096, [%bar+8];\n" + wait(at=8, label="X")}
+
+
+def orders():
+    rank = ("    mov.u32 %r0, %cluster_ctarank;\n    xor.b32 %r1, %r0, {other};\n    mapa.shared::cluster.u32 %r2, %bar, %r1;\n"
+            "    mapa.shared::cluster.u32 %r3, %s, %r1;\n    mapa.shared::cluster.u32 %r6, %bar, %r0;\n    mov.u32 %r7, 0;\n"
+            "    setp.eq.u32 %p, %r0, 0;\n    and.pred %p, %p, %p0;\n    mad.lo.u32 %r5, %t, 4, %r3;\n    mad.lo.u32 %r8, %t, 4, %s;\n"
+            "    mul.wide.u32 %a, %t, 4;\n    add.u64 %a, %a, %in;\n    mul.wide.u32 %d0, %r0, 65536;\n    add.u64 %a, %a, %d0;\n")
+    meet = "    barrier.cluster.wait.aligned;\n"
+    for name, (text, cluster) in ORDERS.items():
+        for first, before in BEFORE.items():
+            if "there" in first and cluster == 1:
+                continue
+            tail = meet if name == "meet_arrive" else ""
+            case(f"order_{name}{'_' + first if first else ''}", before + CLOCK0 + text + CLOCK1 + tail, count=1 << 12,
+                 before=rank.format(other=cluster - 1), cluster=cluster, who="%p")
+    for name in ("release_there", "fence_gpu", "meet", "meet_relaxed"):
+        text, cluster = ORDERS[name]
+        for n in (2, 4, 8):
+            case(f"order_{name}_times_{n}", CLOCK0 + text * n + CLOCK1, count=1 << 12, before=rank.format(other=cluster - 1),
+                 cluster=cluster, who="%p")
+        for warps in (4, 8):
+            if "there" in name:
+                text = text.replace("%p0", "%q")
+            case(f"order_{name}_warps_{warps}", CLOCK0 + text + CLOCK1, count=1 << 12, threads=32 * warps, cluster=cluster,
+                 before=rank.format(other=cluster - 1) + "    and.b32 %r1, %t, 31;\n    setp.eq.u32 %q, %r1, 0;\n", who="%p")
+    # there and back, relaxed: 8 round trips
+    for how in ("release", "relaxed"):
+        text = f"    @%p0 mbarrier.arrive.{how}.cluster.shared::cluster.b64 _, [%r2];\n"
+        for first in ("", "after_store_shared", "after_store"):
+            body = "    setp.eq.u32 %q, %r0, 1;\n" + CLOCK0 + "    @%q bra OTHER;\n"
+            for k in range(8):
+                body += BEFORE[first] + text + wait(phase=str(k & 1), label=f"A{k}")
+            body += "    bra DONE;\nOTHER:\n"
+            for k in range(8):
+                body += wait(phase=str(k & 1), label=f"B{k}") + BEFORE[first] + text
+            case(f"order_trips_{how}{'_' + first if first else ''}", body + "DONE:\n" + CLOCK1, before=rank.format(other=1),
+                 cluster=2, who="%p")
+    # how far CTAs of a cluster are: eight loads, each of which needs the one before
+    for size in (2, 4, 8):
+        for other in range(1, size):
+            body = CLOCK0 + "    ld.shared::cluster.u32 %r4, [%r3];\n    add.u32 %r3, %r3, %r4;\n" * 8 + use("%r3") + CLOCK1
+            case(f"held_far_load_{size}_{other}", "    mov.u32 %r4, 0;\n    st.shared.u32 [%s], %r4;\n    barrier.cluster.arrive.aligned;\n"
+                 "    barrier.cluster.wait.aligned;\n" + body, before=rank.format(other=other), cluster=size, who="%p")
+    # a load's steps in the kernel's way: other lanes', several in a row, of both
+    for n in (1, 2, 4, 16, 48):
+        body = CLOCK0 + "".join(f"    ld.shared::cluster.f32 %f{k}, [%r5+{128 * (k % 32)}];\n" for k in range(n))
+        body += "".join(f"    add.f32 %f0, %f0, %f{k};\n" for k in range(1, n)) + "    mov.b32 %r9, %f0;\n" + use("%r9")
+        for warps in (1, 4):
+            case(f"held_far_loads_{n}_warps_{warps}", body + CLOCK1, threads=32 * warps, before=rank.format(other=1), cluster=2, who="%p")
+        case(f"held_far_loads_{n}_one", body.replace("%r5", "%r3") + CLOCK1, before=rank.format(other=1), cluster=2, who="%p")
+        case(f"held_far_loads_{n}_own", body.replace("%r5", "%r6") + CLOCK1, before=rank.format(other=1), cluster=2, who="%p")
 
 
 # ---- wgmma ----
@@ -612,6 +685,7 @@ tensors()
 barriers()
 matrices()
 clusters()
+orders()
 products()
 held_copies()
 held_bulk()

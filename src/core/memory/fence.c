@@ -1,0 +1,62 @@
+/*
+ * What fences and releases take. One is two instructions of the machine: the first waits until all
+ * that the warp did can be seen by those whom it is for, the second is the arrival, the store, the
+ * atomic; of a fence alone there is nothing behind it. What the first takes beside the warp's
+ * accesses, which are under way meanwhile, depends on what the SM has done since the last one that
+ * reached as far: next to nothing, accesses of device memory, copies in bulk
+ * (docs/asynchronous.md).
+ */
+#include "core/state.h"
+
+static uint32_t cycles_of(const struct sm *sm, enum exec_reach reach)
+{
+    const struct fence_spec *spec = &sm->spec->fence;
+    switch (reach) {
+    case REACH_CTA:
+        return spec->cta_cycles;
+    case REACH_COPIES:
+        return spec->copies_cycles;
+    case REACH_OTHERS:
+        return spec->others_cycles;
+    case REACH_SYSTEM:
+        return spec->system_cycles;
+    case REACH_NOBODY:
+        break;
+    }
+    return 0;
+}
+
+bool fence_drains(const struct sm *sm, const struct sm_warp *warp, const struct exec_uop_info *info)
+{
+    bool takes_time = info->reach != REACH_NOBODY && cycles_of(sm, info->reach) > 0;
+    return !takes_time || (warp->fence_cycle && info->reach != REACH_CTA);
+}
+
+/* What it takes longer for what came behind the last fence that is over. */
+static uint32_t longer(const struct sm *sm, enum exec_reach reach)
+{
+    if (reach != REACH_COPIES && reach != REACH_OTHERS) {
+        return 0;
+    }
+    return sm->copied_cycle > sm->fenced_cycle     ? sm->spec->fence.bulk_cycles
+           : sm->accessed_cycle > sm->fenced_cycle ? sm->spec->fence.access_cycles
+                                                   : 0;
+}
+
+bool fence_begins(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info)
+{
+    uint32_t cycles = cycles_of(sm, info->reach);
+    if (cycles == 0 || exec_is_guarded_off(&warp->exec)) {
+        return false;
+    }
+    if (warp->fence_cycle == 0) {
+        warp->fence_cycle = sm->cycle;
+        warp->next_issue = sm->cycle + cycles + longer(sm, info->reach);
+        return true;
+    }
+    if (info->reach >= REACH_OTHERS && warp->fence_cycle > sm->fenced_cycle) {
+        sm->fenced_cycle = warp->fence_cycle;
+    }
+    warp->fence_cycle = 0;
+    return false;
+}
