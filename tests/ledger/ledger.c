@@ -1,9 +1,10 @@
 /*
- * ledger MACHINE [--all]: dissects a toy (machines.c) and writes the whole course and its end:
+ * ledger MACHINE [--all]: dissects a toy or a recording (machines.c) and writes the whole course
+ * and its end:
  *
- *   of each experiment, in order, what it asked for: requests, those not asked before, the toy's
- *     loads, a hash of all requests in their order
- *   the tables for people with all evidence, and a hash of the report for programs
+ *   of each experiment, in order, what it asked for: requests, the toy's loads, a hash of all
+ * requests in their order the tables for people with all evidence, and a hash of the report for
+ * programs
  *
  * --all also writes each request and the report for programs. ledger --list: names of machines.
  */
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include "ledger/machines.h"
+#include "probe/probe.h"
 #include "report/report.h"
 #include "util/error.h"
 
@@ -21,11 +23,11 @@ static const uint64_t HASH_BEGIN = UINT64_C(0xcbf29ce484222325),
                       HASH_FACTOR = UINT64_C(0x100000001b3);
 
 struct ledger {
-    struct toy_gpu *toy;
+    struct toy_gpu *toy; /* NULL: another source */
     struct trace_source source;
     bool each;      /* write each request */
     char doing[64]; /* the experiment whose requests are counted */
-    uint64_t requests, old_loads, old_new, hash;
+    uint64_t requests, loads, hash;
 };
 
 static uint64_t hash_of(const char *text)
@@ -39,16 +41,15 @@ static uint64_t hash_of(const char *text)
 
 static void flush(struct ledger *l)
 {
+    uint64_t loads = l->toy ? toy_loads(l->toy) : 0;
     if (l->requests) {
-        printf("%s: %" PRIu64 " requests, %" PRIu64 " new, %" PRIu64 " loads, %016" PRIx64 "\n",
-               l->doing, l->requests, toy_requests(l->toy) - l->old_new,
-               toy_loads(l->toy) - l->old_loads, l->hash);
+        printf("%s: %" PRIu64 " requests, %" PRIu64 " loads, %016" PRIx64 "\n", l->doing,
+               l->requests, loads - l->loads, l->hash);
     } else if (l->doing[0]) {
         printf("%s: nothing was asked\n", l->doing);
     }
     l->requests = 0;
-    l->old_loads = toy_loads(l->toy);
-    l->old_new = toy_requests(l->toy);
+    l->loads = loads;
     l->hash = HASH_BEGIN;
 }
 
@@ -96,19 +97,62 @@ static int print_report(const struct dissection *found, bool whole)
     return rc;
 }
 
-static int keep(const struct machine *machine, bool all)
+static int dissect(struct ledger *ledger, const struct infer_options *options)
 {
     static struct dissection found;
-    struct ledger ledger = {.toy = toy_create(&machine->config), .each = all};
-    ledger.source = toy_source(ledger.toy);
-    struct trace_source source = {.get = count, .ctx = &ledger};
-    struct infer_options options = machine->options;
-    options.progress = begin;
-    options.progress_ctx = &ledger;
-    int rc = infer_dissect(&found, &source, &options);
-    flush(&ledger);
-    rc = rc ? rc : print_report(&found, all);
-    toy_destroy(ledger.toy);
+    struct trace_source source = {.get = count, .ctx = ledger};
+    struct infer_options all = *options;
+    all.progress = begin;
+    all.progress_ctx = ledger;
+    int rc = infer_dissect(&found, &source, &all);
+    flush(ledger);
+    return rc ? rc : print_report(&found, ledger->each);
+}
+
+static int keep_toy(struct ledger *ledger, const struct machine *machine)
+{
+    ledger->toy = toy_create(&machine->config);
+    ledger->source = toy_source(ledger->toy);
+    int rc = dissect(ledger, &machine->options);
+    toy_destroy(ledger->toy);
+    return rc;
+}
+
+static int keep_sm(struct ledger *ledger, const struct machine *machine)
+{
+    struct toy_sm *toy = toy_sm_create(machine->sm);
+    ledger->source = toy_sm_source(toy);
+    int rc = dissect(ledger, &machine->options);
+    toy_sm_destroy(toy);
+    return rc;
+}
+
+/* With the limits that the program takes from the recorded device. */
+static int keep_recording(struct ledger *ledger, const struct machine *machine)
+{
+    struct traceset *set;
+    char path[512];
+    snprintf(path, sizeof path, LEDGER_RECORDINGS "/%s", machine->recording);
+    int rc = traceset_read(&set, path);
+    if (rc == 0) {
+        const struct trace_device *device = traceset_device_info(set);
+        struct infer_options options = machine->options;
+        options.max_window = probe_window_limit(device->shared_per_block_bytes);
+        options.max_footprint_bytes = probe_footprint_limit(device->memory_bytes);
+        options.max_mapped_bytes = probe_mapped_limit(device->memory_bytes);
+        ledger->source = traceset_source(set);
+        rc = dissect(ledger, &options);
+        traceset_destroy(set);
+    }
+    return rc;
+}
+
+static int keep(const struct machine *machine, bool all)
+{
+    struct ledger ledger = {.each = all, .hash = HASH_BEGIN};
+    int rc = machine->recording ? keep_recording(&ledger, machine)
+             : machine->sm      ? keep_sm(&ledger, machine)
+                                : keep_toy(&ledger, machine);
     if (rc) {
         fprintf(stderr, "%s: %s\n", machine->name, error_text());
     }

@@ -17,7 +17,11 @@
         .max_footprint_bytes = UINT64_C(4) << 20, .max_window = 4096                               \
     }
 
-static const struct machine named[] = {
+static const struct {
+    char name[32];
+    struct toy_config config;
+    struct infer_options options;
+} named[] = {
     {"plain",
      {.l1 = CACHE(128, 128, 8, 4, TOY_LRU, TOY_MODULO, 0, 30),
       .l2 = CACHE(128, 32, 16, 8, TOY_LRU, TOY_MODULO, 0, 200),
@@ -106,6 +110,37 @@ static const struct machine named[] = {
       .only = "l2"}},
 };
 
+/* ---- SMs: what they may have outstanding ---- */
+
+#define SM(...)                                                                                    \
+    {                                                                                              \
+        .latency_cycles = 400, .request_cycles = 1, .issue_cycles = 2, .overhead_cycles = 80,      \
+        .seed = 1, __VA_ARGS__                                                                     \
+    }
+
+static const struct toy_sm_config sms[] = {
+    SM(.structure = TOY_UNBOUNDED, .mergers = 8),
+    SM(.structure = TOY_MSHR, .mergers = 8, .entries = 48, .loads_per_warp = 4),
+    SM(.structure = TOY_MSHR, .mergers = 3, .entries = 40, .lanes_merge_there = true),
+    SM(.structure = TOY_MSHR, .mergers = 16, .entries = 64,
+       .noise = {.jitter_cycles = 6, .outlier_share = 0.002}),
+    SM(.structure = TOY_PRT, .mergers = 8, .entries = 44),
+    SM(.structure = TOY_PRT, .mergers = 8, .entries = 24, .loads_per_warp = 2),
+    SM(.structure = TOY_REQUEST_LIMIT, .mergers = 8, .entries = 150, .slow_warp = 7,
+       .slower_cycles = 30),
+    SM(.structure = TOY_REQUEST_LIMIT, .mergers = 8, .entries = 96, .noise = {.jitter_cycles = 4}),
+};
+
+/* ---- recordings of an H200 ---- */
+
+static const struct {
+    const char *name, *path, *only;
+} recordings[] = {
+    {"h200", "h200/dissection.sonde", NULL},
+    {"h200-outstanding", "h200-outstanding/outstanding.sonde", NULL},
+    {"h200-instructions", "h200-instructions/instructions.sonde", "instructions,sm"},
+};
+
 /* ---- drawn ones ---- */
 
 enum { NAMED = sizeof named / sizeof *named, DRAWN_DATA = 24, DRAWN_CONSTANTS = 12 };
@@ -191,23 +226,47 @@ static void draw_constants(struct machine *out, struct rng *rng)
     out->options.only = "constant_l1,constant_l15";
 }
 
-bool machine_at(struct machine *out, size_t i)
+static void take_sm(struct machine *out, size_t i)
+{
+    snprintf(out->name, sizeof out->name, "sm-%zu", i + 1);
+    out->sm = &sms[i];
+    out->options = (struct infer_options){.only = "outstanding", .seed = 1};
+}
+
+static void take_recording(struct machine *out, size_t i)
+{
+    snprintf(out->name, sizeof out->name, "%s", recordings[i].name);
+    out->recording = recordings[i].path;
+    out->options.only = recordings[i].only;
+}
+
+static void draw_machine(struct machine *out, size_t i, bool constants)
 {
     struct rng rng;
-    if (i < NAMED) {
-        *out = named[i];
-        return true;
-    }
-    i -= NAMED;
-    memset(out, 0, sizeof *out);
     rng_seed(&rng, 1000 + i);
     out->config.seed = i;
-    if (i < DRAWN_DATA) {
-        snprintf(out->name, sizeof out->name, "drawn-%zu", i + 1);
-        draw_data(out, &rng);
-    } else if (i - DRAWN_DATA < DRAWN_CONSTANTS) {
+    if (constants) {
         snprintf(out->name, sizeof out->name, "drawn-constants-%zu", i - DRAWN_DATA + 1);
         draw_constants(out, &rng);
+    } else {
+        snprintf(out->name, sizeof out->name, "drawn-%zu", i + 1);
+        draw_data(out, &rng);
+    }
+}
+
+bool machine_at(struct machine *out, size_t i)
+{
+    memset(out, 0, sizeof *out);
+    if (i < NAMED) {
+        memcpy(out->name, named[i].name, sizeof out->name);
+        out->config = named[i].config;
+        out->options = named[i].options;
+    } else if ((i -= NAMED) < DRAWN_DATA + DRAWN_CONSTANTS) {
+        draw_machine(out, i, i >= DRAWN_DATA);
+    } else if ((i -= DRAWN_DATA + DRAWN_CONSTANTS) < sizeof sms / sizeof *sms) {
+        take_sm(out, i);
+    } else if ((i -= sizeof sms / sizeof *sms) < sizeof recordings / sizeof *recordings) {
+        take_recording(out, i);
     }
     return out->name[0] != '\0';
 }

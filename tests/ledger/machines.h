@@ -5,11 +5,14 @@
 
 #include "infer/infer.h"
 #include "support/toy_gpu.h"
+#include "support/toy_sm.h"
 
 struct machine {
     char name[32];
-    struct toy_config config;
+    struct toy_config config; /* if nothing else is given */
     struct infer_options options;
+    const char *recording;          /* of tests/infer, instead of a toy; it says the limits */
+    const struct toy_sm_config *sm; /* instead of a GPU: loads in flight alone */
 };
 
 /* Named ones, then such as are drawn from seeds; false past the last. */
