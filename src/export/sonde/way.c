@@ -67,6 +67,11 @@ static double l2_port(const struct model_text *t, uint32_t bytes)
     saved_u64(&line, saved_cache(t->root, "l2"), "line");
     uint32_t piece = line && line < bytes ? (uint32_t)line : bytes;
     double pieces = ceil((double)bytes / piece);
+    if (width && t->base->l2.read_passes) { /* to parts of a cycle */
+        double data = (double)piece / width;
+        double pass = fmax(data, 16.0 / t->base->l2.read_passes);
+        return (pieces - 1) * pass + fmax(data - 1, 0);
+    }
     return width ? pieces * (1 + beyond_first(piece, width)) - 1 : 0;
 }
 
