@@ -3,7 +3,7 @@
  * instruction selection differs: contraction of a * b + c stays off, so results are those of the
  * portable loops.
  */
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(SONDE_PORTABLE_LANES)
 #define LANE_TARGET __attribute__((target("avx2,fma,bmi,bmi2,popcnt")))
 #define LANE_TABLE lanes_avx2
 #define LANE_TABLE_NAME "avx2"

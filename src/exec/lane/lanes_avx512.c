@@ -3,7 +3,7 @@
  * words are two registers, and a part of its lanes is a mask of the store. As in lanes_avx2.c, only
  * the instruction selection differs.
  */
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(SONDE_PORTABLE_LANES)
 #define LANE_FEATURES "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi,bmi2,popcnt"
 #if defined(__clang__)
 #define LANE_TARGET __attribute__((target(LANE_FEATURES), min_vector_width(512)))

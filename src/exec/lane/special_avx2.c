@@ -1,7 +1,7 @@
 /* The special functions of special.inc with AVX2: 32 lanes are 4 vectors. */
 #include "exec/lane/lanes.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(SONDE_PORTABLE_LANES)
 #include <immintrin.h>
 #include <string.h>
 
