@@ -341,6 +341,22 @@ static void what_cannot_be_built_is_refused_with_the_reason(void **state)
     assert_non_null(strstr(error_text(), "flits in its buffers"));
 }
 
+static void a_side_has_from_1_to_1024_places(void **state)
+{
+    (void)state;
+    static const uint32_t good[][2] = {{1024, 1}, {1, 1024}, {1024, 64}},
+                          bad[][2] = {{1025, 1}, {1, 1025}, {0, 36}, {36, 0}};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct noc_flits_spec spec = of(NOC_TOPOLOGY_MESH, good[i][0], good[i][1]);
+        assert_int_equal(fabric_check(&spec, 36), SONDE_OK);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct noc_flits_spec spec = of(NOC_TOPOLOGY_MESH, bad[i][0], bad[i][1]);
+        assert_int_equal(fabric_check(&spec, 36), SONDE_EINPUT);
+        assert_non_null(strstr(error_text(), "width and height must be from 1 to 1024"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -353,6 +369,7 @@ int main(void)
         cmocka_unit_test(a_blocked_node_holds_the_network_and_nothing_is_lost),
         cmocka_unit_test(one_channel_carries_a_flit_a_cycle),
         cmocka_unit_test(what_cannot_be_built_is_refused_with_the_reason),
+        cmocka_unit_test(a_side_has_from_1_to_1024_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
