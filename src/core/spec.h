@@ -53,7 +53,9 @@ struct cluster_spec {
  */
 struct fence_spec {
     uint32_t cta_cycles, copies_cycles, others_cycles, system_cycles; /* by exec_reach */
-    uint32_t access_cycles, bulk_cycles; /* longer, when the SM has .. since the last such one */
+    /* Longer, when the SM has accessed device memory since the last such one, and several blocks.
+     */
+    uint32_t access_cycles, spread_cycles;
 };
 
 struct product_spec {

@@ -101,9 +101,10 @@ struct sm {
     uint64_t products_free[SM_MAX_WARPS]; /* a scheduler's tensor core takes another product */
     uint32_t loads_per_warp;
     uint32_t issue_interval;
-    /* When device memory was last accessed, copied in bulk, and when the last fence for others that
-     * is over began; 0: never. */
-    uint64_t accessed_cycle, copied_cycle, fenced_cycle;
+    /* When device memory was last accessed, when in another block than before, and when the last
+     * fence for others that is over began; 0: never. See memory/fence.c. */
+    uint64_t accessed_cycle, spread_cycle, fenced_cycle;
+    uint64_t accessed_block;
     uint64_t
         issued_cycle;  /* the last in which an instruction issued, or CTAs came to an empty SM */
     enum sm_wait wait; /* since then */
@@ -198,7 +199,9 @@ void cta_try_retire(struct sm *sm, struct sm_cta *cta);
 /* When what an instruction reads and writes is there, CYCLE_NEVER: not known yet. */
 uint64_t warp_operands_ready(const struct sm_warp *warp, const struct exec_uop_info *info);
 void warp_refresh(struct sm *sm, struct sm_warp *warp); /* look at the next instruction again */
-/* memory/fence.c. Whether this issue of a fence or release is the first of two, which only begins
+/* memory/fence.c. A request for device memory leaves, for L1 or past it. */
+void fence_sees(struct sm *sm, uint64_t paddr);
+/* Whether this issue of a fence or release is the first of two, which only begins
  * it. */
 bool fence_begins(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info);
 /* Whether what comes next waits until all accesses of the warp are over. */

@@ -200,6 +200,7 @@ static uint32_t send_one(struct sm *sm, struct bulk_copy *copy)
         sm->network.when_space(sm->network.self, space_again, sm, 0);
         return 0;
     }
+    fence_sees(sm, request->mem.paddr);
     sm->stats.transactions++;
     sm->stats.l1_bypasses++;
     bulk->requests_out++;
@@ -287,9 +288,6 @@ static void copy_begin(struct sm *sm, struct sm_warp *warp, struct bulk_copy *co
     copy->dropped = false;
     copy->start_cycle = start;
     warp->cta->outstanding++;
-    if (transfer->kind != TRANSFER_ACROSS) {
-        sm->copied_cycle = sm->cycle;
-    }
     if (transfer->kind == TRANSFER_ACROSS) {
         run_at(sm, sm->cycle + across_cycles(sm, transfer), across_ends, copy);
         return;

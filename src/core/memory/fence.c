@@ -8,6 +8,8 @@
  */
 #include "core/state.h"
 
+#define BLOCK_BYTES 4096 /* copies of up to so many, aligned, take less than longer ones */
+
 static uint32_t cycles_of(const struct sm *sm, enum exec_reach reach)
 {
     const struct fence_spec *spec = &sm->spec->fence;
@@ -32,13 +34,23 @@ bool fence_drains(const struct sm *sm, const struct sm_warp *warp, const struct 
     return !takes_time || (warp->fence_cycle && info->reach != REACH_CTA);
 }
 
+void fence_sees(struct sm *sm, uint64_t paddr)
+{
+    uint64_t block = paddr / BLOCK_BYTES;
+    if (sm->accessed_cycle > sm->fenced_cycle && block != sm->accessed_block) {
+        sm->spread_cycle = sm->cycle;
+    }
+    sm->accessed_cycle = sm->cycle;
+    sm->accessed_block = block;
+}
+
 /* What it takes longer for what came behind the last fence that is over. */
 static uint32_t longer(const struct sm *sm, enum exec_reach reach)
 {
     if (reach != REACH_COPIES && reach != REACH_OTHERS) {
         return 0;
     }
-    return sm->copied_cycle > sm->fenced_cycle     ? sm->spec->fence.bulk_cycles
+    return sm->spread_cycle > sm->fenced_cycle     ? sm->spec->fence.spread_cycles
            : sm->accessed_cycle > sm->fenced_cycle ? sm->spec->fence.access_cycles
                                                    : 0;
 }

@@ -64,9 +64,6 @@ int lsu_enqueue_spare(struct sm *sm, enum pipe pipe)
     access->written_ps = 0;
     struct sm_warp *warp = access->warp;
     warp->outstanding++;
-    if (access->detail->access.space != SPACE_SHARED) {
-        sm->accessed_cycle = sm->cycle;
-    }
     if (access->kind == ACCESS_COPY) {
         access->copy_epoch = warp->arrivals.epoch;
         access->copy_group = warp->copies.committed % ASYNC_GROUPS;

@@ -184,6 +184,7 @@ int lsu_send(struct sm *sm, struct lsu_access *access)
         written_by(request->mem.written, t, described);
     }
     const struct mem_port *port = access->port;
+    fence_sees(sm, paddr);
     access->sent++;
     access->replies_left++;
     sm->lsu.requests_out++;

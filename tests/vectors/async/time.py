@@ -394,6 +394,62 @@ def orders():
         case(f"held_far_loads_{n}_own", body.replace("%r5", "%r6") + CLOCK1, before=rank.format(other=1), cluster=2, who="%p")
 
 
+def clears():
+    """A fence behind what the same warp or another one has done since the fence before."""
+    what = {"nothing": "", "store_shared": "    @%q st.shared.u32 [%r8+256], %t;\n",
+            "load": "    @%q ld.global.cg.u32 %r9, [%a];\n    @%q st.shared.u32 [%r8+256], %r9;\n",
+            "load_hits": "    @%q ld.global.ca.u32 %r9, [%a];\n    @%q st.shared.u32 [%r8+256], %r9;\n",
+            "store": "    @%q st.global.u32 [%a], %t;\n", "add": "    @%q red.global.add.u32 [%a], %t;\n",
+            "copies": "    @%q cp.async.cg.shared.global [%r8+1024], [%a], 16;\n    cp.async.wait_all;\n"}
+    what["loads_8"] = "".join(f"    @%q ld.global.cg.u32 %x{k}, [%a+{4096 * k}];\n" for k in range(8)) + \
+        "".join(f"    @%q st.shared.u32 [%r8+256], %x{k};\n" for k in range(8))
+    what["stores_8"] = "".join(f"    @%q st.global.u32 [%a+{4096 * k}], %t;\n" for k in range(8))
+    for size in (16, 1024, 4096, 8192, 16384, 32768):
+        what[f"bulk_{size}"] = (f"    @%p mbarrier.arrive.expect_tx.shared.b64 %st, [%bar], {size};\n    @%p cp.async.bulk.shared::cluster.global"
+                                f".mbarrier::complete_tx::bytes [%s], [%in], {size}, [%bar];\n" + wait())
+    what["box"] = ("    @%p mbarrier.arrive.expect_tx.shared.b64 %st, [%bar], 8192;\n    @%p cp.async.bulk.tensor.2d.shared::cluster.global.tile"
+                   ".mbarrier::complete_tx::bytes [%s], [%map, {%r63, %r63}], [%bar];\n" + wait())
+    what["out"] = ("    @%p cp.async.bulk.global.shared::cta.bulk_group [%in], [%s], 4096;\n    cp.async.bulk.commit_group;\n"
+                   "    cp.async.bulk.wait_group 0;\n")
+    for name, text in what.items():
+        for warp in (0, 1):
+            for late in (0, 1):
+                if late and name not in ("load", "store", "bulk_4096"):
+                    continue
+                body = ("    fence.acq_rel.gpu;\n    setp.eq.u32 %q, %w, " + str(warp) + ";\n    bar.sync 0;\n" + text +
+                        ("    nanosleep.u32 3000;\n" if late else "") + "    bar.sync 0;\n" + CLOCK0 + "    fence.acq_rel.gpu;\n" + CLOCK1)
+                body = body.replace("mbarrier.try_wait.parity.shared.b64 %q,", "mbarrier.try_wait.parity.shared.b64 %last,").replace("@!%q bra", "@!%last bra")
+                case(f"clear_{name}_{'other' if warp else 'same'}{'_late' if late else ''}", body, threads=64,
+                     tensor="r2_64x64_w128" if name == "box" else "",
+                     before=f"    mov.u32 %r63, 0;\n    setp.eq.u32 %p, %t, {32 * warp};\n    mad.lo.u32 %r8, %t, 16, %s;\n    mul.wide.u32 %a, %t, 16;\n"
+                     "    add.u64 %a, %a, %in;\n")
+    for grid in (16, 66, 132, 264):
+        case(f"clear_ctas_{grid}", "    fence.acq_rel.gpu;\n    bar.sync 0;\n" + CLOCK0 + "    fence.acq_rel.gpu;\n" + CLOCK1, threads=128, grid=grid)
+    # in the way of a product that shares its tiles: boxes come, four warps release them, 16 times
+    for how in ("release", "relaxed"):
+        body = CLOCK0 + "    setp.ge.u32 %q, %t, 128;\n    @%q bra FETCH;\n"
+        for k in range(16):
+            at = k % 2
+            body += wait(at=8 * at, phase=str(k // 2 & 1), label=f"A{k}")
+            body += f"    @%p mbarrier.arrive.{how}.cluster.shared::cluster.b64 _, [%r6+{32 + 8 * at}];\n"
+            body += f"    @%p mbarrier.arrive.{how}.cluster.shared::cluster.b64 _, [%r2+{32 + 8 * at}];\n"
+        body += "    bra DONE;\nFETCH:\n    setp.ne.u32 %q, %t, 128;\n    @%q bra DONE;\n"
+        for k in range(16):
+            at = k % 2
+            if k >= 2:
+                body += wait(at=32 + 8 * at, phase=str(k // 2 - 1 & 1), label=f"B{k}")
+            body += f"    mbarrier.arrive.expect_tx.shared.b64 %st, [%bar+{8 * at}], 8192;\n"
+            body += ("    cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                     f"[%s+{at * 8192}], [%map, {{%r63, %r63}}], [%bar+{8 * at}];\n")
+        body += "DONE:\n" + CLOCK1
+        case(f"clear_ring_{how}", "    @%p0 mbarrier.inval.shared.b64 [%bar];\n    @%p0 mbarrier.inval.shared.b64 [%bar+8];\n    @%p0 mbarrier.inval.shared.b64 [%bar+32];\n"
+             "    @%p0 mbarrier.inval.shared.b64 [%bar+40];\n    @%p0 mbarrier.init.shared.b64 [%bar], 1;\n    @%p0 mbarrier.init.shared.b64 [%bar+8], 1;\n"
+             "    @%p0 mbarrier.init.shared.b64 [%bar+32], 8;\n    @%p0 mbarrier.init.shared.b64 [%bar+40], 8;\n    fence.mbarrier_init.release.cluster;\n"
+             "    barrier.cluster.arrive.aligned;\n    barrier.cluster.wait.aligned;\n" + body, threads=160, cluster=2, tensor="r2_64x64_w128",
+             before="    mov.u32 %r63, 0;\n    mov.u32 %r0, %cluster_ctarank;\n    xor.b32 %r1, %r0, 1;\n    mapa.shared::cluster.u32 %r2, %bar, %r1;\n"
+             "    mapa.shared::cluster.u32 %r6, %bar, %r0;\n    and.b32 %r9, %t, 31;\n    setp.eq.u32 %p, %r9, 0;\n")
+
+
 # ---- wgmma ----
 def products():
     desc = ("    shr.u32 %r0, %s, 4;\n    and.b32 %r0, %r0, 16383;\n    cvt.u64.u32 %d0, %r0;\n"
@@ -686,6 +742,7 @@ barriers()
 matrices()
 clusters()
 orders()
+clears()
 products()
 held_copies()
 held_bulk()
