@@ -28,3 +28,10 @@ for topic, what in topics.items():
             print(f"{topic}.{name} is not explained")
 print(len(names) > 50)
 PY
+# What it is, how it is found, what can fool it: each of the three, for each.
+while read -r name; do
+    sonde explain "$name" >text
+    for part in 'is  ' 'found by' 'beware'; do
+        grep -q "^  $part" text || echo "$name: nothing is said behind '$part'"
+    done
+done <names
