@@ -5,7 +5,8 @@
  * order in which a list scheduler of the generation would put it. What is computed stays the same
  * to the bit: an instruction passes another only if neither can tell.
  *
- * What no instruction passes: branches, calls, guarded exits, reads of clocks, the stack. What
+ * What no instruction passes: branches, calls, guarded exits, reads of clocks, the stack, and
+ * divisions and roots whose sequence branches (APART in isa/lowering.def). What
  * keeps its place among accesses: barriers, fences, all that is ordered, volatile or asynchronous.
  * A load passes a store of another state space, or behind the same base at other bytes; .nc loads
  * and constants pass all stores. Of a program that faults, another instruction may be the first

@@ -7,7 +7,7 @@
  *
  * The limits are those at which ptxas 13.0 for sm_90 was seen to stop, over bodies of one to 80
  * multiply-adds, loads, stores, roots and tiles of a matrix product: instructions, of which global
- * accesses count twice.
+ * accesses count twice. Loops with a division or root that branches it leaves as they are.
  */
 #include "ptx/lower/lower.h"
 
@@ -23,7 +23,7 @@ static const struct {
 struct loop {
     const struct ptx_block *block;
     uint32_t slots;
-    bool has_load, has_local;
+    bool has_load, refused;
     int32_t counter;
     bool constant; /* first value, step and last value are */
 };
@@ -94,7 +94,7 @@ static void measure(struct loop *loop, const struct lower *l)
         loop->slots += l->out[pc].slots * (global ? 2 : 1);
         loop->has_load |= global && lower_result(insn) >= 0;
         loop->has_load |= global && insn->operands[0].kind == OPERAND_VECTOR;
-        loop->has_local |= insn->space[0] == SPACE_LOCAL || insn->op == OP_CALL;
+        loop->refused |= insn->space[0] == SPACE_LOCAL || insn->op == OP_CALL || l->out[pc].apart;
     }
 }
 
@@ -185,7 +185,7 @@ void lower_unroll(struct lower *l)
             continue;
         measure(&loop, l);
         uint32_t limit = loop.has_load ? unroll.with_load : unroll.without;
-        if (loop.has_local || loop.slots > limit * LOWER_ONE || loop.slots == 0)
+        if (loop.refused || loop.slots > limit * LOWER_ONE || loop.slots == 0)
             continue;
         uint32_t fits = unroll.constant_slots * LOWER_ONE / loop.slots;
         unroll_loop(l, &loop, loop.constant && fits > unroll.times ? fits : unroll.times);

@@ -128,7 +128,7 @@ static int run_block(struct schedule *s, const struct ptx_block *block)
     uint32_t first = block->first;
     int rc = 0;
     for (uint32_t pc = block->first; rc == 0 && pc <= block->last; pc++) {
-        bool wall = schedule_is_wall(&s->func->insns[pc]);
+        bool wall = schedule_is_wall(&s->func->insns[pc]) || s->lowered[pc].apart;
         uint32_t end = wall ? pc : pc + 1;
         if (!wall && pc < block->last && end - first < most.window)
             continue;

@@ -104,6 +104,37 @@ static void a_load_passes_only_stores_that_it_cannot_meet(void **state)
     assert_false(passes("@%p1 exit;", "ld.global.f32 %f2, [%rd1];"));
 }
 
+/* Whether a load passes what is made of the one before it. */
+static bool loads_pass(const char *quotient)
+{
+    struct strbuf body = {0};
+    strbuf_printf(&body,
+                  "ld.global.f32 %%f1, [%%rd1];\n%s\nld.global.f32 %%f2, [%%rd1+512];\n"
+                  "add.f32 %%f4, %%f3, %%f2;\nst.global.f32 [%%rd1], %%f4;\nret;\n",
+                  quotient);
+    struct ptx_module *m = schedule(strbuf_text(&body));
+    const struct ptx_func *f = m->funcs[0];
+    uint32_t at = 0;
+    while (f->insns[at].operands[0].kind != OPERAND_REG ||
+           strcmp(f->regs[f->insns[at].operands[0].reg].name, "%f3") != 0)
+        at++;
+    bool passed = place(m, OP_LD, "%f2") < at;
+    strbuf_free(&body);
+    ptx_module_destroy(m);
+    return passed;
+}
+
+/* ptxas 13.0, of four quotients in a row: the loads of each behind the code of the one before. */
+static void nothing_passes_a_division_that_branches(void **state)
+{
+    (void)state;
+    assert_false(loads_pass("div.rn.f32 %f3, %f1, %f1;"));
+    assert_false(loads_pass("rcp.rn.f32 %f3, %f1;"));
+    assert_false(loads_pass("sqrt.rn.f32 %f3, %f1;"));
+    assert_true(loads_pass("div.approx.f32 %f3, %f1, %f1;"));
+    assert_true(loads_pass("div.full.f32 %f3, %f1, %f1;"));
+}
+
 static void the_carry_flag_keeps_its_order(void **state)
 {
     (void)state;
@@ -284,6 +315,7 @@ static void a_loop_that_counts_loads_for_four_turns(void **state)
     assert_int_equal(loads_of_a_loop("bar.sync 0;\n", up, less), 1);
     assert_int_equal(loads_of_a_loop("@%p2 add.s32 %r4, %r4, 1;\n", up, less), 1);
     assert_int_equal(loads_of_a_loop("selp.s32 %r4, 1, 2, %p1;\n", up, less), 1);
+    assert_int_equal(loads_of_a_loop("sqrt.rn.f32 %f1, %f1;\n", up, less), 1);
 }
 
 int main(void)
@@ -291,6 +323,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loads_come_before_the_use_of_the_first),
         cmocka_unit_test(a_load_passes_only_stores_that_it_cannot_meet),
+        cmocka_unit_test(nothing_passes_a_division_that_branches),
         cmocka_unit_test(the_carry_flag_keeps_its_order),
         cmocka_unit_test(registers_bound_how_far_loads_go),
         cmocka_unit_test(registers_that_another_block_needs_are_used_by_loads),
