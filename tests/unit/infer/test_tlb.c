@@ -589,7 +589,8 @@ static void pages_of_4_kib_are_reached(void **state)
 static void lines_that_share_a_set_of_l2_are_no_misses_of_a_level(void **state)
 {
     (void)state;
-    static struct data data = {.sets = 128};
+    static struct data data; /* large */
+    data.sets = 128;
     struct gpu gpu = {.level = {{.sets = 1, .ways = 22}}, .data = &data};
     const struct tlb_result *tlb = dissect(&gpu, 0);
     assert_true(tlb->present);
@@ -601,7 +602,9 @@ static void lines_that_share_a_set_of_l2_are_no_misses_of_a_level(void **state)
 static void rows_of_memory_are_no_misses_of_a_level(void **state)
 {
     (void)state;
-    static struct data data = {.lines = 30, .rows = 24};
+    static struct data data; /* large */
+    data.lines = 30;
+    data.rows = 24;
     struct gpu gpu = {.level = {{.sets = 1, .ways = 40, .page_bytes = 8 * PAGE}}, .data = &data};
     const struct tlb_result *tlb = dissect(&gpu, 0);
     assert_true(tlb->present);
