@@ -111,6 +111,16 @@ mistake 's/zip: .*/zip: [[program, l2.slices, n]]/'
 mistake 's/^  - program.*/  - n > 100/'
 mistake 's/workload:/workloads:/'
 mistake 's/^run.*/run: {workload: bfs, kernel: k}/'
+echo "# between --- and ... a plan that was cut off at any line is refused"
+{ echo ---; cat plan.yaml; echo ...; } >whole.yaml
+lines=$(wc -l <whole.yaml)
+for line in $(seq 1 $((lines - 1))); do
+    head -n "$line" whole.yaml >cut.yaml
+    sonde sweep cut.yaml --list >listed 2>/dev/null
+    [ $? -eq 4 ] && [ ! -s listed ] || echo "cut off after line $line: accepted"
+done
+sonde sweep plan.yaml --list >points
+sonde sweep whole.yaml --list | cmp - points && echo "whole: all points"
 run sonde workload nbdy
 run sonde workload vectoradd --size 100 --depth 3
 run sonde workload vectoradd --size 100

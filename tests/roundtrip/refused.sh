@@ -14,6 +14,18 @@ expect skipped.json memory.latency 639 1
 expect skipped.json l2.size "not asked"
 expect skipped.json l2.hit_latency 371 1
 
+# An L2 of 96 MiB, a walk through which is refused as too dear: neither its latency is the memory's nor is it absent.
+cat >dear_walk.yaml <<'YAML'
+inherits: gtx780
+name: dear_walk
+l2: {slices: 6, size: 16 MiB, sets: 8192}
+YAML
+dissect sim:./dear_walk.yaml dear_walk.json --only l2,memory,penalty
+expect dear_walk.json l2.size "not measured"
+expect dear_walk.json l2.hit_latency "not measured"
+expect dear_walk.json memory.latency "not measured"
+grep -q 'refused a measurement: simulating this takes too long' dear_walk.json || fail "why L2 is not measured is not told"
+
 # GPUs before Fermi have no L2, and few registers.
 dissect sim:gtx280 tesla.json --only l1_data,l2
 expect tesla.json l2.size absent
