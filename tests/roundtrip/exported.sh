@@ -27,6 +27,27 @@ for base in a100 gh100 bakhoda2009 8600gts; do
     "$SONDE" model check "over.$base.yaml" >check || fail "over $base: $(cat check)"
 done
 
+# Sets that were told, when which lines share one was not: over a base of hashed sets they are filled evenly all the same, in slices that are
+# hashed where a modulus would have been found (up to 4096 sets), and else in turn.
+for sets in 256 8192; do
+    python3 - told.json $sets <<'EOF' || fail "no dissection of $sets sets"
+import json, sys
+told = json.load(open(sys.argv[1]))
+l2 = next(one for one in told["caches"] if one["id"] == "l2")
+l2["set_index"] = {"kind": "unknown", "status": "not measured", "reason": "the test's"}
+l2.pop("ways_per_set", None)
+for key, value in {"line": 128, "ways": 16, "sets": int(sys.argv[2]), "size": 2048 * int(sys.argv[2])}.items():
+    l2[key] = {"value": value, "unit": "1", "confidence": 0.9, "evidence": "l2.1"}
+json.dump(told, open("even.json", "w"))
+EOF
+    "$SONDE" export even.json --format sonde --base v100 -o even.yaml && "$SONDE" model check even.yaml >check || fail "$sets sets: no model"
+    sed -n '/^l2:/,/^noc:/p' even.yaml >even
+    grep -q '^  index: {kind: modulo, unit: 4096 B}' even || fail "$sets sets, index: $(grep index even)"
+    kind='modulo, unit: 128 B'
+    [ $sets -gt 4096 ] || kind='hash, unit: 128 B, seed: 1'
+    grep -q "^  slice_index: {kind: $kind}" even || fail "$sets sets, slices: $(grep slice_index even)"
+done
+
 # What cannot be is not made of what was told: sets are not counted by a size that is not sure, and a walk that is shorter than one
 # read of L2 has no reads, whatever the kinds of access seem to say (sim:v100's L2, sim:a100's walk).
 python3 - told.json <<'EOF' || fail "no doubtful dissection"

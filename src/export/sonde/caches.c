@@ -24,11 +24,13 @@ struct geometry {
 /* Thresholds. Fixed by: the sizes of sim:a100 and sim:v100. */
 static const struct {
     double sure_size;
-    double half_share; /* from a half */
+    double half_share;   /* from a half */
+    uint64_t asked_sets; /* the most whose index is asked for: MAX_INDEX_BITS of infer/geometry */
 } limits = {
     .sure_size = 0.5, /* confidence of a size that sets are counted by: an edge between samples, of
                          hashed sets that are filled unevenly, has less */
     .half_share = 0.05, /* of some thousand lines, shared out by a hash: sim:a100 has 0.009 */
+    .asked_sets = 4096,
 };
 
 static bool is_power_of_two(uint64_t n)
@@ -175,39 +177,6 @@ static bool index_text(struct strbuf *out, const json_t *cache, const struct geo
     }
     strbuf_printf(out, "{kind: modulo, unit: %" PRIu64 " B}", g->line * slices);
     return strcmp(kind, "modulo") == 0 || strcmp(kind, "none") == 0 || g->sets == 1;
-}
-
-void model_replacement(struct model_text *t, const json_t *cache, uint64_t ways)
-{
-    const json_t *policy = json_object_get(cache, "policy");
-    const char *name = saved_text(policy, "name", "unknown");
-    const json_t *shares = json_object_get(policy, "victim_probability");
-    if (strcmp(name, "unknown") == 0 || strcmp(name, "none") == 0) {
-        return;
-    }
-    struct saved_value value = {.confidence = json_number_of(policy, "confidence"),
-                                .evidence = saved_text(policy, "evidence", "")};
-    char comment[MODEL_COMMENT_BYTES];
-    model_measured(comment, &value);
-    bool biased = strcmp(name, "biased") == 0 && json_array_size(shares) == ways;
-    if (!biased) {
-        model_line(t, 1, comment, "replacement: {policy: %s}",
-                   strcmp(name, "biased") == 0 ? "random" : name);
-        return;
-    }
-    /* The shares add up to one exactly; the last takes what rounding leaves. */
-    struct strbuf list = {0};
-    double left = 1;
-    for (size_t i = 0; i < json_array_size(shares); i++) {
-        double share = json_number_value(json_array_get(shares, i));
-        bool is_last = i + 1 == json_array_size(shares);
-        strbuf_printf(&list, "%s%.12g", i ? ", " : "", is_last ? left : share);
-        left -= share;
-    }
-    bool is_serial = json_is_true(json_object_get(policy, "serial")); /* a victim tells the next */
-    model_line(t, 1, comment, "replacement: {policy: %s, victim_probability: [%s]}",
-               is_serial ? "biased_alternating" : "biased", strbuf_text(&list));
-    strbuf_free(&list);
 }
 
 static void geometry_lines(struct model_text *t, const json_t *cache, const struct geometry *g,
@@ -403,6 +372,23 @@ static void constant_sections(struct model_text *t, const struct latency_plan *p
     }
 }
 
+/* Sets of an L2 were told, and not which lines share one: they are filled evenly, unlike hashed. */
+static bool is_even(const json_t *l2, const struct geometry *g)
+{
+    uint64_t sets;
+    const char *kind = saved_text(json_object_get(l2, "set_index"), "kind", "unknown");
+    return strcmp(kind, "unknown") == 0 && !g->is_guess && !g->is_ways && !g->data &&
+           !g->ways_per_set && saved_u64(&sets, l2, "sets");
+}
+
+/* A modulus would have been found of so few sets: the slices are not in turn, where the base
+ * hashes. */
+static bool has_hashed_slices(const struct model_text *t, const json_t *l2,
+                              const struct geometry *g)
+{
+    return t->base->l2.index.kind == INDEX_HASH && is_even(l2, g) && g->sets <= limits.asked_sets;
+}
+
 /*
  * How many slices the L2 that was measured as a whole is cut into: as many as the base has, if that
  * many give the same whole: sets in turn under modulo, or the lowest bits of a set's number.
@@ -421,7 +407,8 @@ static uint64_t slice_count(const struct model_text *t, const json_t *l2, const 
         }
         return g->sets % slices == 0 && g->sets > slices ? slices : 1;
     }
-    while (slices > 1 && g->sets % slices != 0) {
+    bool is_power = has_hashed_slices(t, l2, g);
+    while (slices > 1 && (g->sets % slices != 0 || (is_power && !is_power_of_two(slices)))) {
         slices--;
     }
     return slices;
@@ -443,6 +430,9 @@ static void slice_lines(struct model_text *t, const json_t *l2, const struct geo
                    strbuf_text(&text));
         strbuf_free(&text);
         json_decref(lowest);
+    } else if (slices > 1 && has_hashed_slices(t, l2, g)) {
+        model_line(t, 1, "not measured: no modulus, and sets that are filled evenly",
+                   "slice_index: {kind: hash, unit: %" PRIu64 " B, seed: 1}", g->line);
     } else {
         model_line(t, 1, "lines in turn", "slice_index: {kind: modulo, unit: %" PRIu64 " B}",
                    g->line);
@@ -713,7 +703,7 @@ static uint64_t l2_section(struct model_text *t, const struct latency_plan *plan
     if (!g.is_ways || t->base->l2_slice_index.kind != INDEX_HASH) { /* else the base's are kept */
         slice_lines(t, l2, &g, slices);
     }
-    geometry_lines(t, l2, &g, slices, t->base->l2.index.kind == INDEX_HASH);
+    geometry_lines(t, l2, &g, slices, t->base->l2.index.kind == INDEX_HASH && !is_even(l2, &g));
     partial_line(t, &g);
     return slices;
 }
