@@ -70,28 +70,40 @@ static struct map_entry *map_find_n(const struct map *map, const char *key, size
     return index ? &map->entries[index - 1] : NULL;
 }
 
-static int map_prepare(struct map *map)
+/* The slots of so many entries, whose hashes `hash` knows: more of them when they are too full. */
+static int slots_prepare(uint32_t **slots, size_t *slot_count, size_t count, const void *entries,
+                         uint64_t (*hash)(const void *entries, size_t i))
 {
-    size_t wanted = slots_wanted(map->slot_count, map->count);
-    if (wanted == 0 || vec_grow((void **)&map->entries, &map->capacity, map->count + 1,
-                                sizeof(*map->entries)) < 0) {
-        return error_memory();
-    }
-    if (wanted == map->slot_count) {
+    size_t wanted = slots_wanted(*slot_count, count);
+    if (wanted == *slot_count && wanted > 0) {
         return SONDE_OK;
     }
-    uint32_t *slots = calloc(wanted, sizeof(*slots));
-    if (!slots) {
+    uint32_t *made = wanted > 0 ? calloc(wanted, sizeof(*made)) : NULL;
+    if (!made) {
         return error_memory();
     }
-    for (size_t i = 0; i < map->count; i++) {
-        const char *key = map->entries[i].key;
-        slots[slot_empty(slots, wanted, hash_text(key, strlen(key)))] = (uint32_t)i + 1;
+    for (size_t i = 0; i < count; i++) {
+        made[slot_empty(made, wanted, hash(entries, i))] = (uint32_t)i + 1;
     }
-    free(map->slots);
-    map->slots = slots;
-    map->slot_count = wanted;
+    free(*slots);
+    *slots = made;
+    *slot_count = wanted;
     return SONDE_OK;
+}
+
+static uint64_t hash_of_entry(const void *entries, size_t i)
+{
+    const char *key = ((const struct map_entry *)entries)[i].key;
+    return hash_text(key, strlen(key));
+}
+
+static int map_prepare(struct map *map)
+{
+    if (vec_grow((void **)&map->entries, &map->capacity, map->count + 1, sizeof(*map->entries)) <
+        0) {
+        return error_memory();
+    }
+    return slots_prepare(&map->slots, &map->slot_count, map->count, map->entries, hash_of_entry);
 }
 
 int map_put_n(struct map *map, const char *key, size_t key_length, void *value)
@@ -164,27 +176,19 @@ struct u64_map_entry *u64_map_find(const struct u64_map *map, uint64_t key)
     return NULL;
 }
 
+static uint64_t hash_of_u64_entry(const void *entries, size_t i)
+{
+    return hash_u64(((const struct u64_map_entry *)entries)[i].key);
+}
+
 static int u64_map_prepare(struct u64_map *map)
 {
-    size_t wanted = slots_wanted(map->slot_count, map->count);
-    if (wanted == 0 || vec_grow((void **)&map->entries, &map->capacity, map->count + 1,
-                                sizeof(*map->entries)) < 0) {
+    if (vec_grow((void **)&map->entries, &map->capacity, map->count + 1, sizeof(*map->entries)) <
+        0) {
         return error_memory();
     }
-    if (wanted == map->slot_count) {
-        return SONDE_OK;
-    }
-    uint32_t *slots = calloc(wanted, sizeof(*slots));
-    if (!slots) {
-        return error_memory();
-    }
-    for (size_t i = 0; i < map->count; i++) {
-        slots[slot_empty(slots, wanted, hash_u64(map->entries[i].key))] = (uint32_t)i + 1;
-    }
-    free(map->slots);
-    map->slots = slots;
-    map->slot_count = wanted;
-    return SONDE_OK;
+    return slots_prepare(&map->slots, &map->slot_count, map->count, map->entries,
+                         hash_of_u64_entry);
 }
 
 /* The entry of a key, made when absent; NULL when memory is out. */
