@@ -16,6 +16,7 @@
 #include "isa/lane_math.h"
 
 #define WHOLE_DEPTH 128 /* of b, in integers of 4 bits */
+#define TF32_LANES 4    /* rows and columns have a multiple of them */
 #define LONG_SUM 25
 #define SHORT_SUM 13
 #define HALF_NAN 0x7fffu
@@ -36,9 +37,12 @@ struct a_terms {
 static void codes_of_line(uint32_t *codes, const uint8_t *line, uint32_t bits, uint32_t count)
 {
     if (bits == 32) {
-        memcpy(codes, line, (size_t)count * 4);
-        for (uint32_t k = 0; k < count; k++)
-            codes[k] >>= 13; /* tf32 */
+        for (uint32_t k = 0; k < count; k += TF32_LANES) {
+            uint32_t words[TF32_LANES];
+            memcpy(words, line + 4 * (size_t)k, sizeof words);
+            for (uint32_t i = 0; i < TF32_LANES; i++)
+                codes[k + i] = words[i] >> 13;
+        }
     } else if (bits == 16) {
         for (uint32_t k = 0; k < count; k++) {
             uint16_t code;
@@ -175,22 +179,20 @@ static void step_terms(const struct product *p, const struct product_operands *o
                        struct product_row *r, const struct parts *a, const struct parts *b,
                        struct a_terms *own, uint32_t row, uint32_t first)
 {
-    const size_t begin = (size_t)row * rounded_up(p->terms);
-    const bool in_order = !p->pairwise && !p->sparse;
-    const bool same = in_order && row > 0 && p->terms <= p->block; /* b's, as for the row before */
-    r->mantissa = in_order ? &a->mantissa[begin + first] : own->mantissa;
-    r->exponent = in_order ? &a->exponent[begin + first] : own->exponent;
-    for (uint32_t k = 0; in_order && !same && k < r->count; k++) {
-        r->b_mantissa[k] = &b->mantissa[(size_t)(first + k) * p->mnk.n];
-        r->b_exponent[k] = &b->exponent[(size_t)(first + k) * p->mnk.n];
-    }
-    for (uint32_t k = 0; !in_order && k < r->count; k++) {
+    const size_t begin = (size_t)row * rounded_up(p->terms), n = p->mnk.n;
+    const bool same =
+        !p->sparse && row > 0 && p->terms <= p->block; /* b's, as for the row before */
+    r->mantissa = p->pairwise ? own->mantissa : &a->mantissa[begin + first];
+    r->exponent = p->pairwise ? own->exponent : &a->exponent[begin + first];
+    for (uint32_t k = 0; !same && k < r->count; k++) {
         uint32_t term = term_of(p, first / p->block, k);
         uint32_t at = p->sparse ? o->place[row][term] : term;
-        own->mantissa[k] = a->mantissa[begin + term];
-        own->exponent[k] = a->exponent[begin + term];
-        r->b_mantissa[k] = &b->mantissa[(size_t)at * p->mnk.n];
-        r->b_exponent[k] = &b->exponent[(size_t)at * p->mnk.n];
+        r->b_mantissa[k] = &b->mantissa[at * n];
+        r->b_exponent[k] = &b->exponent[at * n];
+        if (p->pairwise) {
+            own->mantissa[k] = a->mantissa[begin + term];
+            own->exponent[k] = a->exponent[begin + term];
+        }
     }
 }
 

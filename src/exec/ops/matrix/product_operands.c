@@ -135,11 +135,11 @@ void product_scatter_sums(const struct product_operands *o, struct exec_state *s
 }
 
 /* The one or two that are there of a group. */
-static void places_of_group(uint8_t *place, const struct product *p, uint32_t group, uint32_t code)
+static inline void places_of_group(uint8_t *place, uint32_t bits, uint32_t group, uint32_t code)
 {
-    if (p->element_bits == 32) {
+    if (bits == 32) {
         place[group] = (uint8_t)(group * 2 + (code == 14));
-    } else if (p->element_bits == 4) { /* pairs of elements */
+    } else if (bits == 4) { /* pairs of elements */
         for (uint32_t i = 0; i < 2; i++) {
             place[group * 4 + i] = (uint8_t)(group * 8 + (code & 3) * 2 + i);
             place[group * 4 + 2 + i] = (uint8_t)(group * 8 + (code >> 2) * 2 + i);
@@ -150,13 +150,15 @@ static void places_of_group(uint8_t *place, const struct product *p, uint32_t gr
     }
 }
 
-void product_places(struct product_operands *o, const struct exec_state *state,
-                    const struct element *metadata, const struct product *p, uint32_t selector)
+/* Inlined where `bits`, those of an element, are a constant. */
+static inline __attribute__((always_inline)) void places(struct product_operands *o,
+                                                         const lane_word *words,
+                                                         const struct product *p, uint32_t selector,
+                                                         uint32_t bits)
 {
-    const bool wide = p->element_bits >= 16;
-    const uint32_t length = p->element_bits == 32 ? 2 : p->element_bits == 4 ? 8 : 4;
+    const bool wide = bits >= 16;
+    const uint32_t length = bits == 32 ? 2 : bits == 4 ? 8 : 4;
     const uint32_t groups = p->mnk.k / length, apart = groups == 4 ? 0 : wide ? 4 : 8;
-    const lane_word *words = words_of(state, metadata);
     for (uint32_t row = 0; row < p->mnk.m; row++) {
         uint32_t lane = row % 8 * 4, upper = row / 8;
         if (groups == 4)
@@ -170,7 +172,17 @@ void product_places(struct product_operands *o, const struct exec_state *state,
             uint32_t codes = words[lane] >> (wide ? upper * 16 : 0);
             uint32_t last = apart && first + apart < groups ? first + apart : groups;
             for (uint32_t group = first; group < last; group++, codes >>= 4)
-                places_of_group(o->place[row], p, group, codes & 15);
+                places_of_group(o->place[row], bits, group, codes & 15);
         }
     }
+}
+
+void product_places(struct product_operands *o, const struct exec_state *state,
+                    const struct element *metadata, const struct product *p, uint32_t selector)
+{
+    const lane_word *words = words_of(state, metadata);
+    if (p->element_bits == 32)
+        places(o, words, p, selector, 32);
+    else
+        places(o, words, p, selector, p->element_bits);
 }

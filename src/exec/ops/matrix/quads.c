@@ -13,7 +13,7 @@
  * sums of the first two products and of the last two are added up, and rounded once. Source: PTX
  * ISA 9.0, 9.7.14.5.1; recordings of an H200 (tests/vectors/matrix.txt).
  */
-#include <math.h>
+#include <string.h>
 
 #include "exec/lane/float_format.h"
 #include "exec/ops/matrix/matrix.h"
@@ -24,34 +24,108 @@
 #define DEPTH 4
 #define QUADS 4
 
-static float half_value(uint64_t word, uint32_t i)
-{
-    return (float)format_widen(&format_f16, (uint32_t)(word >> i % 2 * 16) & 0xffff);
-}
+typedef float row_floats __attribute__((vector_size(4 * SIDE)));
 
-/* Rows of a, columns of b; `along`: a register has neighbours of one of them. */
-static void gather(float out[QUADS][SIDE][DEPTH], const struct exec_state *state,
-                   const struct fragment *f, bool along)
+/* The four products: rows of a, rows of b, rows of c and then of d. */
+struct quads {
+    float a[QUADS][SIDE][DEPTH];
+    row_floats b[QUADS][DEPTH], d[QUADS][SIDE];
+};
+
+/* Where a lane's elements lie in one of these arrays: element i at first[lane] + a step for i. */
+struct places {
+    uint32_t first[WARP_LANES];
+};
+
+/* `size`: of one product; a lane with h and t begins at h * by_h + t * by_t of it. */
+static void places_linear(struct places *p, uint32_t size, uint32_t by_h, uint32_t by_t)
 {
     for (uint32_t lane = 0; lane < WARP_LANES; lane++)
-        for (uint32_t i = 0; i < DEPTH; i++) {
-            uint32_t h = lane / 16 * 4, t = lane % 4;
-            float value = half_value(element_get(state, &f->registers[i / 2], lane), i);
-            out[lane / 4 % QUADS][(along ? t : i) + h][along ? i : t] = value;
-        }
+        p->first[lane] = lane / 4 % QUADS * size + lane / 16 * 4 * by_h + lane % 4 * by_t;
 }
 
-/* c + a b, as f32. */
-static float one_sum(const float *a, const float *b, float c, bool halves)
+/* Of c and d. */
+static void places_of_sums(struct places *p, bool half)
 {
-    if (halves) {
-        float first = fmaf(a[1], b[1], a[0] * b[0]), last = fmaf(a[3], b[3], a[2] * b[2]);
-        return lane_nan_f32(c + first + last);
+    places_linear(p, SIDE * SIDE, SIDE, half ? SIDE : 0);
+    for (uint32_t lane = 0; lane < WARP_LANES && !half; lane++)
+        p->first[lane] += lane % 2 * SIDE + (lane & 2);
+}
+
+static uint32_t step_of_sum(uint32_t i, bool half)
+{
+    return half ? i : (i & 2) * SIDE + (i & 4) + i % 2;
+}
+
+static const lane_word *words_of(const struct exec_state *state, const struct element *element)
+{
+    return lanes_at(state, element->ref);
+}
+
+static inline float half_value(uint32_t code)
+{
+    uint32_t magnitude = code & 0x7fff, special = magnitude >= 0x7c00 ? 0x7f800000 : 0;
+    uint32_t bits = lane_bits_f32(lane_float(magnitude << 13) * 0x1p112f);
+    return lane_float((special ? magnitude << 13 | special : bits) | (code & 0x8000) << 16);
+}
+
+/* Elements of f16, two a register, to where they belong, `step` apart. */
+static void gather(float *out, const struct places *p, uint32_t step,
+                   const struct exec_state *state, const struct fragment *f, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i += 2) {
+        const lane_word *words = words_of(state, &f->registers[i / 2]);
+        float low[WARP_LANES], high[WARP_LANES];
+        for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
+            low[lane] = half_value(words[lane] & 0xffff);
+            high[lane] = half_value(words[lane] >> 16);
+        }
+        for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
+            out[p->first[lane] + i * step] = low[lane];
+            out[p->first[lane] + (i + 1) * step] = high[lane];
+        }
     }
-    float sum = 0;
-    for (uint32_t k = 0; k < DEPTH; k++)
-        sum = fmaf(a[k], b[k], sum);
-    return lane_nan_f32(c + sum);
+}
+
+static void gather_operands(struct quads *q, const struct exec_state *state,
+                            const struct uop_matrix *m)
+{
+    struct places p;
+    places_linear(&p, SIDE * DEPTH, DEPTH, m->column_major ? 1 : DEPTH);
+    gather(&q->a[0][0][0], &p, m->column_major ? DEPTH : 1, state, &m->a, DEPTH);
+    places_linear(&p, SIDE * DEPTH, 1, m->row_major ? SIDE : 1);
+    gather((float *)q->b, &p, m->row_major ? 1 : SIDE, state, &m->b, DEPTH);
+}
+
+static void gather_addends(struct quads *q, const struct exec_state *state,
+                           const struct fragment *c)
+{
+    const bool half = c->type == TYPE_f16;
+    float *out = (float *)q->d;
+    struct places p;
+    places_of_sums(&p, half);
+    if (half)
+        gather(out, &p, step_of_sum(1, true), state, c, SIDE);
+    for (uint32_t i = 0; i < SIDE && !half; i++) {
+        const lane_word *words = words_of(state, &c->registers[i]);
+        for (uint32_t lane = 0; lane < WARP_LANES; lane++)
+            out[p.first[lane] + step_of_sum(i, false)] = lane_float(words[lane]);
+    }
+}
+
+/* d = c + a b; in d is c. A product of two f16 is exact in f32, so that a sum of one and a number
+ * is rounded once, as a fused one is. */
+static void multiply(struct quads *q, uint32_t quad, bool half)
+{
+    const row_floats none = {0}, *b = q->b[quad];
+    for (uint32_t row = 0; row < SIDE; row++) {
+        const float *a = q->a[quad][row];
+        row_floats *d = &q->d[quad][row];
+        if (half)
+            *d = *d + (a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3]);
+        else
+            *d += none + a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
+    }
 }
 
 static uint32_t half_code(float sum)
@@ -59,26 +133,33 @@ static uint32_t half_code(float sum)
     return sum == sum ? format_narrow(&format_f16, (double)sum, ROUND_NEAREST, false) : 0x7fff;
 }
 
-/* Which row and column element i of a lane's d is. */
-static void place(uint32_t *row, uint32_t *column, uint32_t lane, uint32_t i, bool half)
+static void store(struct exec_state *state, const struct element *element, const uint32_t *values,
+                  uint32_t mask)
 {
-    uint32_t h = lane / 16 * 4, t = lane % 4;
-    *row = half ? t + h : t % 2 + (i & 2) + h;
-    *column = half ? i : (i & 4) + (t & 2) + i % 2;
+    if (mask == UINT32_MAX && element->register_bytes != 8) {
+        memcpy(lanes_at(state, element->ref), values, WARP_LANES * sizeof *values);
+        return;
+    }
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        element_set(state, element, lowest_lane(rest), values[lowest_lane(rest)]);
 }
 
-/* An addend in f32's places; those of f16 lie elsewhere. */
-static float addend(const struct exec_state *state, const struct fragment *c, uint32_t lane,
-                    uint32_t row, uint32_t column)
+static void scatter(const struct quads *q, struct exec_state *state, const struct fragment *d,
+                    uint32_t mask)
 {
-    uint32_t quad = lane / 4 % QUADS * 4;
-    if (c->type == TYPE_f16) {
-        uint32_t owner = row / 4 * 16 + quad + row % 4;
-        return half_value(element_get(state, &c->registers[column / 2], owner), column);
+    const bool half = d->type == TYPE_f16;
+    const float *sums = (const float *)q->d;
+    uint32_t values[WARP_LANES];
+    struct places p;
+    places_of_sums(&p, half);
+    for (uint32_t r = 0; r < d->count; r++) {
+        for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
+            const float *at = &sums[p.first[lane] + step_of_sum(half ? 2 * r : r, half)];
+            values[lane] = half ? half_code(at[0]) | half_code(at[1]) << 16
+                                : lane_bits_f32(lane_nan_f32(at[0]));
+        }
+        store(state, &d->registers[r], values, mask);
     }
-    uint32_t owner = row / 4 * 16 + quad + row % 2 + (column & 2);
-    uint32_t i = (column & 4) + (row & 2) + column % 2;
-    return lane_float((uint32_t)element_get(state, &c->registers[i], owner));
 }
 
 static enum exec_event run_quads(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
@@ -86,29 +167,14 @@ static enum exec_event run_quads(struct exec_warp *warp, const struct uop *uop, 
 {
     (void)access;
     const struct uop_matrix *m = uop->matrix;
-    struct exec_state *state = warp->state;
-    float a[QUADS][SIDE][DEPTH], b[QUADS][SIDE][DEPTH];
-    float sums[WARP_LANES][SIDE];
-    bool half = m->d.type == TYPE_f16;
-    uint32_t row, column;
+    struct quads quads;
     if (!mask)
         return advance(warp);
-    gather(a, state, &m->a, !m->column_major);
-    gather(b, state, &m->b, !m->row_major);
-    for (uint32_t lane = 0; lane < WARP_LANES; lane++)
-        for (uint32_t i = 0; i < SIDE; i++) {
-            place(&row, &column, lane, i, half);
-            uint32_t quad = lane / 4 % QUADS;
-            sums[lane][i] = one_sum(a[quad][row], b[quad][column],
-                                    addend(state, &m->c, lane, row, column), half);
-        }
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint32_t lane = lowest_lane(rest);
-        for (uint32_t r = 0; r < m->d.count; r++)
-            element_set(state, &m->d.registers[r], lane,
-                        half ? half_code(sums[lane][2 * r]) | half_code(sums[lane][2 * r + 1]) << 16
-                             : lane_bits_f32(sums[lane][r]));
-    }
+    gather_operands(&quads, warp->state, m);
+    gather_addends(&quads, warp->state, &m->c);
+    for (uint32_t quad = 0; quad < QUADS; quad++)
+        multiply(&quads, quad, m->d.type == TYPE_f16);
+    scatter(&quads, warp->state, &m->d, mask);
     return advance(warp);
 }
 
