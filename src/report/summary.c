@@ -63,19 +63,6 @@ static void cache_line(struct strbuf *out, const struct cache_result *cache)
                   trust, cache->scope);
 }
 
-/* What was tried and told no value, with as much of the reason as a line has room for. */
-static void refused_line(struct strbuf *out, const char *name, const char *reason)
-{
-    static const char refusal[] = "the device refused a measurement: ";
-    if (strncmp(reason, refusal, sizeof(refusal) - 1) == 0) {
-        reason += sizeof(refusal) - 1;
-    }
-    int room = WIDTH - 29;
-    bool cut = (int)strlen(reason) > room;
-    strbuf_printf(out, "  %-12.12s not measured: %.*s%s\n", name, cut ? room - 3 : room, reason,
-                  cut ? "..." : "");
-}
-
 static void cache_lines(struct strbuf *out, const struct dissection *d)
 {
     strbuf_printf(out, "  %-12s %-9s %-5s %-11s %-10s %-6s %-6s %-4s %s\n", "cache", "size", "line",
@@ -90,15 +77,9 @@ static void cache_lines(struct strbuf *out, const struct dissection *d)
                       d->memory_latency.confidence);
     }
     for (size_t i = 0; i < d->cache_count; i++) {
-        const struct cache_result *cache = &d->caches[i];
-        if (!cache->present && cache->absence.status == ATTRIBUTE_ABSENT) {
-            strbuf_printf(out, "  %-12.12s not there\n", cache->id);
-        } else if (!cache->present && cache->absence.status == ATTRIBUTE_NOT_MEASURED) {
-            refused_line(out, cache->id, cache->absence.reason);
+        if (!d->caches[i].present && d->caches[i].absence.status == ATTRIBUTE_ABSENT) {
+            strbuf_printf(out, "  %-12.12s not there\n", d->caches[i].id);
         }
-    }
-    if (d->memory_latency.status == ATTRIBUTE_NOT_MEASURED) {
-        refused_line(out, "memory", d->memory_latency.reason);
     }
     strbuf_append(out, "\n");
 }

@@ -50,24 +50,6 @@ static struct attribute measured(double value, const char *unit, double confiden
         .status = ATTRIBUTE_MEASURED, .value = value, .unit = unit, .confidence = confidence};
 }
 
-static void what_was_refused_has_a_line_with_the_reason(void **state)
-{
-    (void)state;
-    d.cache_count = 1;
-    strcpy(d.caches[0].id, "l2");
-    d.caches[0].absence = (struct refusal){
-        .status = ATTRIBUTE_NOT_MEASURED,
-        .reason = "the device refused a measurement: simulating this takes too long: about 9 s"};
-    d.memory_latency =
-        (struct attribute){.status = ATTRIBUTE_NOT_MEASURED,
-                           .reason = "a reason of fifty letters and one more than there is"};
-    char *text = summary();
-    expect_line(text, "  l2           not measured: simulating this takes too long: about 9 s");
-    expect_line(text,
-                "  memory       not measured: a reason of fifty letters and one more than the...");
-    free(text);
-}
-
 static void a_line_of_a_cache_has_the_least_confidence_of_its_values(void **state)
 {
     (void)state;
@@ -299,7 +281,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup(name, clear)
-        TEST(what_was_refused_has_a_line_with_the_reason),
         TEST(a_line_of_a_cache_has_the_least_confidence_of_its_values),
         TEST(kinds_of_access_fill_lines_and_break_none),
         TEST(levels_of_translation_that_are_there_have_a_line),
