@@ -52,7 +52,9 @@ struct cluster_spec {
 /* For so long fences and releases hold their warp before they act; 0: until what is before is over.
  */
 struct fence_spec {
-    uint32_t cta_cycles, copies_cycles, others_cycles, system_cycles; /* by exec_reach */
+    /* By exec_reach. */
+    uint32_t init_cycles, shared_copies_cycles, cta_cycles, copies_cycles, others_cycles,
+        system_cycles;
     /* Longer, when the SM has accessed device memory since the last such one, and several blocks.
      */
     uint32_t access_cycles, spread_cycles;

@@ -39,9 +39,18 @@ struct team; /* util/team.h */
  */
 enum exec_groups { GROUPS_NOTHING, GROUPS_COMMIT, GROUPS_WAIT, GROUPS_WAIT_ALL, GROUPS_ARRIVE };
 
-/* For whom a fence or a release is: the CTA, what copies for the thread (fence.proxy.async), other
- * CTAs, the host and other GPUs. */
-enum exec_reach { REACH_NOBODY, REACH_CTA, REACH_COPIES, REACH_OTHERS, REACH_SYSTEM };
+/* For whom a fence or a release is: who uses an mbarrier that was made (fence.mbarrier_init), what
+ * copies for the thread (fence.proxy.async) out of shared memory alone, the CTA, what copies out of
+ * any, other CTAs, the host and other GPUs. */
+enum exec_reach {
+    REACH_NOBODY,
+    REACH_INIT,
+    REACH_SHARED_COPIES,
+    REACH_CTA,
+    REACH_COPIES,
+    REACH_OTHERS,
+    REACH_SYSTEM
+};
 
 /* What the scoreboard and the issue logic need to know of the instruction at a pc. */
 struct exec_uop_info {

@@ -4,7 +4,7 @@
  * atomic; of a fence alone there is nothing behind it. What the first takes beside the warp's
  * accesses, which are under way meanwhile, depends on what the SM has done since the last one that
  * reached as far: next to nothing, accesses of device memory, copies in bulk
- * (docs/asynchronous.md).
+ * (docs/asynchronous.md). Fences of the CTA and of shared memory do not wait for accesses.
  */
 #include "core/state.h"
 
@@ -14,6 +14,10 @@ static uint32_t cycles_of(const struct sm *sm, enum exec_reach reach)
 {
     const struct fence_spec *spec = &sm->spec->fence;
     switch (reach) {
+    case REACH_INIT:
+        return spec->init_cycles;
+    case REACH_SHARED_COPIES:
+        return spec->shared_copies_cycles;
     case REACH_CTA:
         return spec->cta_cycles;
     case REACH_COPIES:
@@ -31,7 +35,7 @@ static uint32_t cycles_of(const struct sm *sm, enum exec_reach reach)
 bool fence_drains(const struct sm *sm, const struct sm_warp *warp, const struct exec_uop_info *info)
 {
     bool takes_time = info->reach != REACH_NOBODY && cycles_of(sm, info->reach) > 0;
-    return !takes_time || (warp->fence_cycle && info->reach != REACH_CTA);
+    return !takes_time || (warp->fence_cycle && info->reach > REACH_CTA);
 }
 
 void fence_sees(struct sm *sm, uint64_t paddr)

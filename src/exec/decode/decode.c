@@ -25,7 +25,9 @@ static enum exec_reach reach_of(const struct exec_uop_info *info, const struct p
                : level == MOD_MEMBAR_gl ? REACH_OTHERS
                                         : REACH_SYSTEM;
     if (insn->op == OP_FENCE_PROXY_ASYNC)
-        return isa_space_base(insn->space[0]) == SPACE_SHARED ? REACH_NOBODY : REACH_COPIES;
+        return isa_space_base(insn->space[0]) == SPACE_SHARED ? REACH_SHARED_COPIES : REACH_COPIES;
+    if (insn->op == OP_FENCE_MBARRIER)
+        return REACH_INIT;
     if ((insn->op != OP_FENCE && !info->releases) || (at_issue && scope == MOD_NONE))
         return REACH_NOBODY;
     if (scope == MOD_SCOPE_cta)

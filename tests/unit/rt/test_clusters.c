@@ -86,6 +86,15 @@ KERNEL("times") PLACE ".shared .align 8 .b8 mine[256];\n" NEXT_RANK
 KERNEL("late") PLACE
     SYNC "setp.eq.u32 %p0, %r1, 0; @%p0 st.global.u32 [%rd0+32], %r1;\n" SYNC
     "mov.u32 %r2, %clock; st.global.u32 [%rd0], %r2; ret;\n}\n"
+/* Of an mbarrier that was made, of shared memory's copies: behind a load, behind none. */
+KERNEL("shared_fences") PLACE
+    "ld.volatile.global.u32 %r9, [%rd0]; mov.u32 %r2, %clock;\n"
+    "fence.mbarrier_init.release.cluster;\n"
+    "mov.u32 %r3, %clock; fence.proxy.async.shared::cta; mov.u32 %r4, %clock; membar.gl;\n"
+    "mov.u32 %r5, %clock; fence.mbarrier_init.release.cluster; mov.u32 %r6, %clock;\n"
+    "fence.proxy.async.shared::cta; mov.u32 %r7, %clock;\n"
+    "sub.u32 %r2, %r3, %r2; sub.u32 %r3, %r4, %r3; sub.u32 %r5, %r6, %r5;\n"
+    "sub.u32 %r6, %r7, %r6; st.global.v4.u32 [%rd0], {%r2, %r3, %r5, %r6}; ret;\n}\n"
 /* Of the CTA, for others: alone, once more behind a load that is over; for the system; where no
  * guard holds. */
 KERNEL("fences") PLACE
@@ -313,6 +322,21 @@ static void all_blocks_leave_a_barrier_at_the_same_time(void **state)
     }
 }
 
+/* Of an mbarrier that was made, of shared memory's copies: behind a load that is under way, alone.
+ */
+static void fences_of_shared_memory_wait_for_no_access(void **state)
+{
+    (void)state;
+    open_model("inherits: gtx780\nsms: 4\nclusters: 2\nsm: {fence: {init_latency: 5 cycles, "
+               "shared_copies_latency: 11 cycles}}\n");
+    run("shared_fences", 1, 1, 1, false);
+    const uint32_t *times = of_thread(0);
+    assert_in_range(times[0], 5, 7);
+    assert_in_range(times[1], 11, 13);
+    assert_in_range(times[2], 5, 7);
+    assert_in_range(times[3], 11, 13);
+}
+
 #define FENCED                                                                                     \
     "inherits: gtx780\nsms: 4\nclusters: 2\nsm: {fence: {cta_latency: 40 cycles, latency: "        \
     "300 cycles, system_latency: 1000 cycles, access_latency: %d cycles}}\n"
@@ -419,6 +443,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(accesses_and_barriers_take_the_models_time, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(all_blocks_leave_a_barrier_at_the_same_time, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(fences_of_shared_memory_wait_for_no_access, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(fences_hold_their_warp_as_long_as_the_model_says, setup,
                                         teardown),

@@ -13,7 +13,7 @@
 #define INPUT_BYTES (8u << 20)
 #define TIMES 3
 #define NEAR 15
-#define FAR_MOST 85
+#define FAR_MOST 76
 #define MEDIAN_MOST 8
 #define HELD_MEDIAN_MOST 15
 
