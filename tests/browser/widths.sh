@@ -65,7 +65,10 @@ frame.onload = () => {
         frame.style.width = width + 'px';
         const wide = page.documentElement.scrollWidth > width;
         const lost = [...page.querySelectorAll('svg')].filter(leaves).length;
-        told.push(`width ${width}: ${wide ? 'TOO WIDE' : 'fits'}, ${lost ? lost + ' DRAWINGS LOSE TEXT' : 'texts inside'}`);
+        // A figure is drawn 420 wide: much larger, and its letters are larger than the page's.
+        const blown = [...page.querySelectorAll('.charts svg')].filter(svg => svg.getBoundingClientRect().width > 540).length;
+        told.push(`width ${width}: ${wide ? 'TOO WIDE' : 'fits'}, ${lost ? lost + ' DRAWINGS LOSE TEXT' : 'texts inside'}` +
+            (blown ? `, ${blown} FIGURES ARE BLOWN UP` : ''));
     }
     frame.style.width = '700px';
     const broken = [...page.querySelectorAll('td.number')].filter(cell => {
