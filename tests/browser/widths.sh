@@ -65,7 +65,7 @@ frame.onload = () => {
         frame.style.width = width + 'px';
         const wide = page.documentElement.scrollWidth > width;
         const lost = [...page.querySelectorAll('svg')].filter(leaves).length;
-        // A figure is drawn 420 wide: much larger, and its letters are larger than the page's.
+        // A figure is drawn 430 wide: much larger, and its letters are larger than the page's.
         const blown = [...page.querySelectorAll('.charts svg')].filter(svg => svg.getBoundingClientRect().width > 540).length;
         told.push(`width ${width}: ${wide ? 'TOO WIDE' : 'fits'}, ${lost ? lost + ' DRAWINGS LOSE TEXT' : 'texts inside'}` +
             (blown ? `, ${blown} FIGURES ARE BLOWN UP` : ''));
