@@ -70,6 +70,13 @@ void report_copy(uint64_t bytes, int way)
     __atomic_fetch_add(&report.copied_bytes[way], bytes, __ATOMIC_RELAXED);
 }
 
+/* A kernel's name in a line of the summary. Those of templates have thousands of letters: they are
+ * whole in the statistics. */
+static char *brief(const char *kernel)
+{
+    return symbol_brief(symbol_readable(kernel), 100);
+}
+
 /* Kernels of one name whose code differs are told apart by a number; takes `name` over. */
 static char *with_variant(char *name, uint32_t variant)
 {
@@ -124,10 +131,8 @@ static struct tally *tally_of(const struct rt_kernel *kernel)
                                                 .code = code,
                                                 .stats = &none,
                                             });
-    struct tally tally = {.name = symbol_readable(name),
-                          .kernel = strdup(name),
-                          .code = code,
-                          .least_ps = UINT64_MAX};
+    struct tally tally = {
+        .name = brief(name), .kernel = strdup(name), .code = code, .least_ps = UINT64_MAX};
     size_t place = statistics_find(&report.statistics, name, code);
     if (tally.name && place < SIZE_MAX) {
         tally.name = with_variant(tally.name, report.statistics.kernels[place].variant);
@@ -250,7 +255,11 @@ static void print_row(const struct tally *tally, uint64_t all_ps)
 static int by_time(const void *a, const void *b)
 {
     const struct tally *x = a, *y = b;
-    return x->ps != y->ps ? (x->ps < y->ps ? 1 : -1) : strcmp(x->name, y->name);
+    if (x->ps != y->ps) {
+        return x->ps < y->ps ? 1 : -1;
+    }
+    int order = strcmp(x->name, y->name);
+    return order != 0 ? order : strcmp(x->kernel, y->kernel);
 }
 
 /* What all timed launches of a kernel did together, as `sonde exec --summary` has it of one. */
@@ -308,7 +317,7 @@ static void print_sampling(void)
     const struct sampler *sampler = report.statistics.sampler;
     struct sampler_total total;
     for (size_t i = 0; i < sampler_kernels(sampler); i++) {
-        char *name = symbol_readable(sampler_kernel(sampler, i, &total));
+        char *name = brief(sampler_kernel(sampler, i, &total));
         name = name ? with_variant(name, total.variant) : NULL;
         print_total(&total, name ? name : "");
         free(name);

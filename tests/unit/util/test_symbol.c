@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -41,11 +42,50 @@ static void names_of_functions_are_read(void **state)
     assert_read("", "");
 }
 
+static void assert_brief(const char *name, size_t most, const char *expected)
+{
+    char *text = symbol_brief(strdup(name), most);
+    assert_string_equal(text, expected);
+    assert_true(strlen(text) <= most);
+    free(text);
+}
+
+static void a_name_that_fits_stays_whole(void **state)
+{
+    (void)state;
+    assert_brief("void scale<float, 4>(float*)", 28, "void scale<float, 4>(float*)");
+    assert_null(symbol_brief(NULL, 28));
+}
+
+static void a_long_name_loses_what_it_returns_and_its_parameters(void **state)
+{
+    (void)state;
+    assert_brief("void scale<float, 4>(float*)", 27, "scale<float, 4>");
+    assert_brief("unsigned int (anonymous namespace)::f(int, int)", 30, "(anonymous namespace)::f");
+    assert_brief("void run<main::{lambda(int)#1}>(int)", 30, "run<main::{lambda(int)#1}>");
+    assert_brief("void pick<(order)0, int>(int const*)", 30, "pick<(order)0, int>");
+    assert_brief("void a<b (c d)>::e<f>(g h)", 25, "a<b (c d)>::e<f>");
+}
+
+static void a_longer_one_loses_the_end_of_its_arguments(void **state)
+{
+    (void)state;
+    assert_brief("void scale<float, 4>(float*)", 14, "scale<floa...>");
+    assert_brief("void scale<float, 4>(float*)", 10, "scale<...>");
+    assert_brief("void scale<float, 4>(float*)", 9, "scale<...");
+    assert_brief("abcdefghijkl", 8, "abcde...");
+    assert_brief("abcdefghijkl(int)", 12, "abcdefghijkl");
+    assert_brief("a<b((((((((((", 8, "a<b(...>"); /* which is no name */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_stay_where_nothing_reads_them),
         cmocka_unit_test(names_of_functions_are_read),
+        cmocka_unit_test(a_name_that_fits_stays_whole),
+        cmocka_unit_test(a_long_name_loses_what_it_returns_and_its_parameters),
+        cmocka_unit_test(a_longer_one_loses_the_end_of_its_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
