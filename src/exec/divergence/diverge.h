@@ -19,6 +19,12 @@ struct diverge_state;
  * it comes up again; the warp has been there for these lanes too, they go on. */
 enum diverge_barrier { AT_BARRIER_ARRIVES, AT_BARRIER_LATER, AT_BARRIER_PASSED };
 
+/* What becomes of a path at nanosleep: whether the warp sleeps, and whether others of it run first,
+ * so that the instruction comes up again. */
+struct diverge_sleep {
+    bool sleeps, comes_again;
+};
+
 struct diverge_ops {
     /* All `lanes` start at `pc`; storage of an earlier run is reused. */
     int (*reset)(struct exec_warp *warp, uint32_t lanes, uint32_t pc);
@@ -53,6 +59,9 @@ struct diverge_ops {
     /* The instruction at pc is the barrier of that number, for which a warp counts once. NULL:
      * lanes that are elsewhere are not waited for. */
     enum diverge_barrier (*barrier)(struct exec_warp *warp, uint32_t barrier);
+
+    /* The instruction at pc is nanosleep. NULL: the warp sleeps. */
+    struct diverge_sleep (*sleep)(struct exec_warp *warp);
 
     /* `lanes` (a subset of active) are done; the rest of the warp goes on somewhere. */
     void (*exit)(struct exec_warp *warp, uint32_t lanes);

@@ -20,6 +20,10 @@
  * A barrier of the block counts warps: the warp has come when all its lanes have, at this
  * instruction or at others with the same barrier.
  *
+ * A path at nanosleep gives way to lanes that are not asleep: whom it waits for may be among them,
+ * and PTX lets a sleep take any time from 0 to twice the one asked for. When all are asleep the
+ * warp is.
+ *
  * A warp on the stack becomes one of these when it would hang otherwise (patient_back()).
  *
  * Left out: paths in different calls of functions share frames, so that a path that spins inside a
@@ -216,6 +220,21 @@ static enum diverge_barrier independent_barrier(struct exec_warp *warp, uint32_t
     return AT_BARRIER_ARRIVES;
 }
 
+static struct diverge_sleep independent_sleep(struct exec_warp *warp)
+{
+    struct diverge_state *stack = warp->state->diverge;
+    if (stack->resting & warp->active) {
+        stack->resting &= ~warp->active;
+        return (struct diverge_sleep){0};
+    }
+    stack->resting |= warp->active;
+    bool all = !(warp->live & ~stack->resting & ~stack->at_barrier);
+    bool others = give_way(warp);
+    if (!others)
+        stack->resting = 0;
+    return (struct diverge_sleep){.sleeps = all || !others, .comes_again = others};
+}
+
 /*
  * Lanes on the stack that wait for others of their warp. A path that has branched backwards so
  * often while others wait for it, to one place or to several, either is in a very long loop or
@@ -239,6 +258,6 @@ static void patient_back(struct exec_warp *warp)
 
 const struct diverge_ops diverge_stack = {DIVERGE_STACK_OPS, .back = patient_back};
 
-const struct diverge_ops diverge_independent = {DIVERGE_STACK_OPS, .back = independent_back,
-                                                .sync = independent_sync,
-                                                .barrier = independent_barrier};
+const struct diverge_ops diverge_independent = {
+    DIVERGE_STACK_OPS, .back = independent_back, .sync = independent_sync,
+    .barrier = independent_barrier, .sleep = independent_sleep};

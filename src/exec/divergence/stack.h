@@ -27,6 +27,7 @@ struct diverge_state {
     /* independent.c: the lanes that wait at a barrier of the block, at which, and those of them for
      * which the warp has come to it already */
     uint32_t backwards, turn, at_barrier, barrier, come;
+    uint32_t resting; /* lanes that gave way at nanosleep and have not come up again */
     /* the last branch backwards: where to, the stack's depth, and how often in a row */
     uint32_t spin_pc, spin_depth, spins;
 };

@@ -105,18 +105,30 @@ enum exec_event run_nop(struct exec_warp *warp, const struct uop *uop, uint32_t 
 
 #define SLEEP_MAX_NS 1000000 /* PTX ISA, nanosleep */
 
-/* The longest of the lanes'. Whoever issues lets the time pass. */
+/* The longest of the lanes' times. Whoever issues lets it pass. */
+static uint32_t sleep_ns(const struct exec_warp *warp, const struct uop *uop, uint32_t mask)
+{
+    const lane_word *time = lanes_at(warp->state, uop->source[0]);
+    uint32_t longest = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t ns = time[lowest_lane(rest)];
+        longest = ns > longest ? ns : longest;
+    }
+    return longest < SLEEP_MAX_NS ? longest : SLEEP_MAX_NS;
+}
+
 enum exec_event run_sleep(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
                           struct exec_access *access)
 {
-    const lane_word *time = lanes_at(warp->state, uop->source[0]);
+    const struct diverge_ops *ops = warp->state->diverge_ops;
+    struct diverge_sleep sleep = {.sleeps = true};
+    uint32_t ns = sleep_ns(warp, uop, mask);
     (void)access;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint32_t lane = lowest_lane(rest),
-                 ns = time[lane] < SLEEP_MAX_NS ? time[lane] : SLEEP_MAX_NS;
-        warp->slept_ns = ns > warp->slept_ns ? ns : warp->slept_ns;
-    }
-    return advance(warp);
+    if (ops->sleep && mask)
+        sleep = ops->sleep(warp);
+    if (sleep.sleeps && ns > warp->slept_ns)
+        warp->slept_ns = ns;
+    return sleep.comes_again ? EXEC_DONE : advance(warp);
 }
 
 static uint32_t reconvergence(const struct decoder *d)

@@ -55,6 +55,48 @@ static void lanes_of_a_warp_pass_a_spin_lock_one_after_the_other(void **state)
     }
 }
 
+/*
+ * Those that wait for the lock sleep for 1 ms a time. The lane that has it must not wait for them:
+ * before, a path gave way after so many branches backwards alone, and the last took 126 ms.
+ */
+static void a_lane_that_sleeps_lets_the_others_of_its_warp_run(void **state)
+{
+    (void)state;
+    struct device dev;
+    const char *text = KERNEL(
+        LOCKS, "mov.u64 %l0, lock; mov.u64 %l2, %globaltimer; bra.uni LOCK;\n"
+               "SLEEP: nanosleep.u32 1000000;\n"
+               "LOCK: atom.global.cas.b32 %r1, [%l0], 0, 1; setp.ne.u32 %p0, %r1, 0;\n"
+               "@%p0 bra SLEEP;\n"
+               "atom.global.exch.b32 %r3, [%l0], 0;\n"
+               "mov.u64 %l3, %globaltimer; sub.u64 %l2, %l3, %l2; st.global.u64 [%out], %l2;\n");
+    if (try_run(&dev, text, 64) != SONDE_OK)
+        fail_msg("%s", error_text());
+    for (uint32_t t = 0; t < 64; t++)
+        assert_in_range(results(&dev)[t], 0, 20000000);
+    device_close(&dev);
+}
+
+/* Nobody is left to run: the time passes, once for all of them. */
+static void when_all_lanes_sleep_the_warp_sleeps(void **state)
+{
+    (void)state;
+    struct device dev;
+    const char *text = KERNEL(
+        "", "mov.u64 %l2, %globaltimer; setp.lt.u32 %p0, %t, 16; @%p0 bra A;\n"
+            "nanosleep.u32 500000; bra.uni JOIN;\n"
+            "A: nanosleep.u32 300000;\n"
+            "JOIN: mov.u64 %l3, %globaltimer; sub.u64 %l2, %l3, %l2; st.global.u64 [%out], %l2;\n");
+    device_open(&dev, text, "k");
+    dev.launch.yield_after = 64;
+    device_arg_u64(&dev, device_alloc(&dev, 64 * 8));
+    if (device_try_run(&dev, 1, 32) != SONDE_OK)
+        fail_msg("%s", error_text());
+    for (uint32_t t = 0; t < 32; t++)
+        assert_in_range(results(&dev)[t], 500000, 600000);
+    device_close(&dev);
+}
+
 /* A GPU would hang; a program is to end, and the stack's order is kept for very long before. */
 static void on_the_stack_the_same_lock_opens_after_a_long_wait(void **state)
 {
@@ -343,6 +385,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lanes_of_a_warp_pass_a_spin_lock_one_after_the_other),
+        cmocka_unit_test(a_lane_that_sleeps_lets_the_others_of_its_warp_run),
+        cmocka_unit_test(when_all_lanes_sleep_the_warp_sleeps),
         cmocka_unit_test(on_the_stack_the_same_lock_opens_after_a_long_wait),
         cmocka_unit_test(on_the_stack_a_long_loop_inside_a_longer_one_keeps_its_order),
         cmocka_unit_test(a_lock_inside_a_function_opens),
