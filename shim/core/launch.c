@@ -84,12 +84,23 @@ static int cooperative_check(struct shim_function *function, const struct shim_l
     return code;
 }
 
+/* A program that does not look at errors would end well without its kernel having run. */
+static int kernel_need(struct rt_kernel **kernel, struct shim_function *function)
+{
+    int code = shim_function_need(function, kernel);
+    if (code == SHIM_BAD_PTX || code == SHIM_BAD_IMAGE || code == SHIM_NO_IMAGE ||
+        code == SHIM_NOT_FOUND) {
+        report_not_run();
+    }
+    return code;
+}
+
 int shim_launch_fill(struct rt *rt, struct rt_launch *out, struct rt_kernel **kernel,
                      const void **pointers, const struct shim_launch *launch)
 {
     (void)rt;
     struct shim_function *function = launch->function;
-    int code = shim_function_need(function, kernel);
+    int code = kernel_need(kernel, function);
     code = code == SHIM_OK ? shared_check(function, *kernel, launch) : code;
     code = code == SHIM_OK ? cooperative_check(function, launch) : code;
     code = code == SHIM_OK ? args_fill(pointers, *kernel, launch) : code;
@@ -121,7 +132,7 @@ int shim_launch_fill(struct rt *rt, struct rt_launch *out, struct rt_kernel **ke
 static int packed_complete(struct shim_launch *launch, void **owned)
 {
     struct rt_kernel *kernel;
-    int code = shim_function_need(launch->function, &kernel);
+    int code = kernel_need(&kernel, launch->function);
     uint32_t count = code == SHIM_OK ? rt_kernel_param_count(kernel) : 0;
     const struct ptx_var *end = count ? rt_kernel_param(kernel, count - 1) : NULL;
     size_t bytes = end ? end->offset + end->size : 0;

@@ -210,6 +210,13 @@ void report_fault(const char *text)
     }
 }
 
+void report_not_run(void)
+{
+    if (report.process == getpid()) {
+        tell('F');
+    }
+}
+
 static void print_time(char *out, size_t size, uint64_t ps)
 {
     static const struct {

@@ -340,6 +340,8 @@ void report_done(void *ctx, const struct rt_done *launch);
 void report_end(void);
 bool report_wants_timing(const char *kernel);
 void report_fault(const char *text);
+/* A launch found no code that can be run, which has been told: `sonde run` ends with 1. */
+void report_not_run(void);
 void report_copy(uint64_t bytes, int way);
 /* What was asked for as FORMAT[:FILE], on standard error or in the file; frees the text. Says so
  * and returns false where it cannot be written. */

@@ -11,7 +11,9 @@ fail() {
     exit 1
 }
 refused() { # case, code, words
-    "$sonde" run -q -- "$host" libcudart.so.13 "$1" >"$work/out" 2>"$work/err" || fail "$1: fails"
+    status=0
+    "$sonde" run -q -- "$host" libcudart.so.13 "$1" >"$work/out" 2>"$work/err" || status=$?
+    [ "$status" = 1 ] || fail "$1: exit status $status" # its program looks at the error and ends with 0
     grep -q "^error $2\$" "$work/out" || fail "$1: not error $2"
     grep -q "$3" "$work/err" || fail "$1: no reason like '$3'"
 }
