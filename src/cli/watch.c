@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -44,6 +45,17 @@ static bool is_the_same_work(const char *what, const char *shown)
     }
 }
 
+/* For what is under way, behind bar and time: a line that the terminal breaks cannot be taken back.
+ */
+static int room(void)
+{
+    enum { BEFORE = 39, USUAL = 80 };
+    struct winsize window;
+    bool told = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0;
+    int columns = told ? window.ws_col : USUAL;
+    return columns > BEFORE ? columns - BEFORE : 0;
+}
+
 static void show(void *ctx, double fraction, const char *what)
 {
     (void)ctx;
@@ -53,10 +65,10 @@ static void show(void *ctx, double fraction, const char *what)
     snprintf(work_shown, sizeof work_shown, "%s", what);
     clock_gettime(CLOCK_MONOTONIC, &line_shown);
     unsigned seconds = (unsigned)seconds_since(&watch_began);
-    int filled = fraction < 0 ? 0 : fraction > 1 ? 20 : (int)(fraction * 20);
-    fprintf(stderr, "\r\033[K[%.*s%.*s] %3d %% %3u:%02u  %s", filled, "####################",
-            20 - filled, "....................", (int)(fraction * 100), seconds / 60, seconds % 60,
-            what);
+    double done = fraction < 0 ? 0 : fraction > 1 ? 1 : fraction;
+    int filled = (int)(done * 20 + 1e-9), percent = (int)(done * 100 + 1e-9);
+    fprintf(stderr, "\r\033[K[%.*s%.*s] %3d %% %3u:%02u  %.*s", filled, "####################",
+            20 - filled, "....................", percent, seconds / 60, seconds % 60, room(), what);
     fflush(stderr);
     line_is_shown = true;
 }

@@ -499,6 +499,40 @@ static void refused_windows_cost_only_what_needs_them(void **state)
     assert_non_null(strstr(found.caches[L2].sets.reason, "refused"));
 }
 
+struct told {
+    double last; /* fraction */
+    unsigned calls;
+    char what[64];
+};
+
+static void tell(void *ctx, double fraction, const char *what)
+{
+    struct told *told = ctx;
+    assert_true(fraction >= told->last && fraction < 1);
+    told->last = fraction;
+    told->calls++;
+    snprintf(told->what, sizeof told->what, "%s", what);
+}
+
+/* What follows the caches has its part: a line that stands at 100 % tells nobody how much is left.
+ */
+static void progress_grows_and_is_short_of_all_while_something_is_measured(void **state)
+{
+    (void)state;
+    static const char *const asked[] = {NULL, "l1_data", "memory,copy"};
+    static const double least[] = {0.8, 0.9, 0.4};
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+        struct told told = {0};
+        struct infer_options options = default_options();
+        options.only = asked[i];
+        options.progress = tell;
+        options.progress_ctx = &told;
+        assert_int_equal(dissect_with(&fermi, &options), 0);
+        assert_true(told.calls > 1 && told.what[0] != '\0');
+        assert_true(told.last >= least[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -528,6 +562,7 @@ int main(void)
         cmocka_unit_test(an_empty_recording_measures_nothing_and_says_why),
         cmocka_unit_test(a_broken_source_ends_the_dissection),
         cmocka_unit_test(refused_windows_cost_only_what_needs_them),
+        cmocka_unit_test(progress_grows_and_is_short_of_all_while_something_is_measured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
