@@ -81,7 +81,6 @@ static void cache_lines(struct strbuf *out, const struct dissection *d)
             strbuf_printf(out, "  %-12.12s not there\n", d->caches[i].id);
         }
     }
-    strbuf_append(out, "\n");
 }
 
 /* Items behind a name, with commas, as many in a line as there is room for. */
@@ -96,6 +95,26 @@ static void wrapped(struct strbuf *out, char items[][80], size_t count)
         column = (breaks || i == 0 ? 15 : column + 2) + length;
     }
     strbuf_append(out, "\n");
+}
+
+/* What was tried and told nothing: one line, as the screen of a large machine has no room for more.
+ */
+static void unmeasured_lines(struct strbuf *out, const struct dissection *d)
+{
+    char items[INFER_MAX_CACHES + 1][80];
+    size_t count = 0;
+    for (size_t i = 0; i < d->cache_count; i++) {
+        if (!d->caches[i].present && d->caches[i].absence.status == ATTRIBUTE_NOT_MEASURED) {
+            snprintf(items[count++], sizeof items[0], "%.24s", d->caches[i].id);
+        }
+    }
+    if (d->memory_latency.status == ATTRIBUTE_NOT_MEASURED) {
+        snprintf(items[count++], sizeof items[0], "memory");
+    }
+    if (count > 0) {
+        strbuf_append(out, "  not measured ");
+        wrapped(out, items, count);
+    }
 }
 
 static void tlb_lines(struct strbuf *out, const struct dissection *d)
@@ -116,8 +135,11 @@ static void tlb_lines(struct strbuf *out, const struct dissection *d)
         char items[5][80] = {"", "", "", "", ""};
         snprintf(items[0], sizeof(items[0]), "%s of %s pages", coverage, page);
         snprintf(items[1], sizeof(items[1]), "%s entries", entries);
-        snprintf(items[2], sizeof(items[2]), "%s %s", sets,
-                 strcmp(sets, "1") == 0 ? "set" : "sets");
+        snprintf(items[2], sizeof(items[2]),
+                 tlb->sets.status != ATTRIBUTE_MEASURED ? "sets unknown"
+                 : strcmp(sets, "1") == 0               ? "%s set"
+                                                        : "%s sets",
+                 sets);
         snprintf(items[3], sizeof(items[3]), "%.48s",
                  tlb->policy.name[0] ? tlb->policy.name : "policy unknown");
         snprintf(items[4], sizeof(items[4]), tlb->scope[0] ? "+%s, per %.24s" : "+%s", miss,
@@ -171,6 +193,8 @@ int report_summary(char **text, const struct dissection *dissection,
     report_head(&out, subject, style);
     report_drawing(&out, dissection, subject->device->sms);
     cache_lines(&out, dissection);
+    unmeasured_lines(&out, dissection);
+    strbuf_append(&out, "\n");
     tlb_lines(&out, dissection);
     pattern_lines(&out, dissection);
     other_lines(&out, dissection);

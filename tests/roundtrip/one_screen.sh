@@ -22,6 +22,7 @@ diff -u - screen <<'SCREEN' || fail "the screen of gtx560ti"
   constant_l15 32 KiB    256 B 16 x 8      lru        103    268    0.97 sm
   l2           512 KiB   128 B 256 x 16    lru        371    268    0.97 gpu
   memory                                              639           0.97
+  not measured readonly_l1
 
   l1_tlb       32 MiB of 2 MiB pages, 16 entries, 1 set, lru, +27, per gpu
   l2_tlb       130 MiB of 2 MiB pages, 65 entries, 7 sets, lru, +74, per gpu

@@ -86,6 +86,24 @@ static void a_line_of_a_cache_has_the_least_confidence_of_its_values(void **stat
     free(text);
 }
 
+static void what_was_tried_and_gave_nothing_is_named_in_one_line(void **state)
+{
+    (void)state;
+    d.cache_count = 2;
+    strcpy(d.caches[0].id, "l2");
+    d.caches[0].absence.status = ATTRIBUTE_NOT_MEASURED;
+    strcpy(d.caches[1].id, "l1_other");
+    d.caches[1].absence.status = ATTRIBUTE_NOT_ASKED;
+    d.memory_latency.status = ATTRIBUTE_NOT_MEASURED;
+    char *text = summary();
+    expect_line(text, "  not measured l2, memory");
+    free(text);
+    d.caches[0].absence.status = d.memory_latency.status = ATTRIBUTE_NOT_ASKED;
+    text = summary();
+    assert_null(strstr(text, "not measured"));
+    free(text);
+}
+
 /* So many kinds in all, each `width` wide and with a number of its own. */
 static void check_lines(const char *text, size_t width)
 {
@@ -150,7 +168,7 @@ static void levels_of_translation_that_are_there_have_a_line(void **state)
     tlb->sets = (struct attribute){0};
     text = summary();
     expect_line(text,
-                "  l1_tlb       32 MiB of 2 MiB pages, 16 entries, - sets, policy unknown, +6");
+                "  l1_tlb       32 MiB of 2 MiB pages, 16 entries, sets unknown, policy unknown,");
     free(text);
 }
 
@@ -282,6 +300,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup(name, clear)
         TEST(a_line_of_a_cache_has_the_least_confidence_of_its_values),
+        TEST(what_was_tried_and_gave_nothing_is_named_in_one_line),
         TEST(kinds_of_access_fill_lines_and_break_none),
         TEST(levels_of_translation_that_are_there_have_a_line),
         TEST(long_values_stay_within_80_columns),
