@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "export/sonde/model_text.h"
+#include "mem/mem.h"
 #include "util/glue/json_glue.h"
 
 /* Chosen; made with sim:k20 over gtx780. */
@@ -17,6 +18,8 @@ static const struct {
     double least_share, same, noise, lanes_each, same_cycles, most_activate, far, reached, exact,
         least_port, more_than_one;
     uint32_t most_lanes, queue;
+    uint64_t least_ps, most_ps;
+    uint32_t most_time, most_refresh, most_refresh_period;
 } limits = {
     .least_share = 0.4,  /* of what the bus has: streams reach that, or the driver's word is none */
     .same = 0.02,        /* of a bandwidth: the base's own */
@@ -31,6 +34,11 @@ static const struct {
     .more_than_one = 1,  /* requests a cycle */
     .most_lanes = 64,    /* sm.lsu.parallel's own limit */
     .queue = 64,         /* messages that leave in a cycle */
+    .least_ps = 10,      /* of DRAM's clock, the loader's limits: these five */
+    .most_ps = 1000000,
+    .most_time = 1000, /* cycles */
+    .most_refresh = 10000,
+    .most_refresh_period = 1000000,
 };
 
 #define OPEN "what may be outstanding leaves before the first reply"
@@ -41,7 +49,7 @@ static const struct {
     T(t_rcd)                                                                                       \
     T(t_rp)                                                                                        \
     T(t_ras)                                                                                       \
-    T(t_rc) T(t_rrd) T(t_rrd_l) T(t_faw) T(t_rtp) T(t_wr) T(t_wtr) T(t_refi) T(t_rfc)
+    T(t_rc) T(t_rrd) T(t_rrd_l) T(t_faw) T(t_rtp) T(t_wr) T(t_wtr)
 
 static double measured(const json_t *root, const char *key)
 {
@@ -61,13 +69,40 @@ static double bus_of(const struct dram_spec *dram)
     return parts * dram->bytes_per_cycle * 1e12 / (double)dram->period_ps;
 }
 
-/* Times in nanoseconds are kept. */
-static void scale_clock(struct dram_spec *dram, double ratio)
+/* Whether the loader takes such a clock and times. */
+static bool can_be(const struct dram_spec *dram)
 {
-#define SCALE(time) dram->time = (uint32_t)fmax(dram->time > 0, round(dram->time / ratio));
+    bool is_within = dram->period_ps >= limits.least_ps && dram->period_ps <= limits.most_ps &&
+                     dram->t_rfc <= limits.most_refresh &&
+                     dram->t_refi <= limits.most_refresh_period;
+#define WITHIN(time) is_within = is_within && dram->time <= limits.most_time;
+    DRAM_TIMES(WITHIN)
+#undef WITHIN
+    return is_within && mem_dram_check(dram) == 0;
+}
+
+/*
+ * Times in nanoseconds are kept; refreshes in cycles, where a slow clock leaves too few of them for
+ * accesses, which is the same share of time, less often. False: there is no DRAM of such a clock.
+ */
+static bool scale_clock(struct dram_spec *dram, double ratio)
+{
+    struct dram_spec scaled = *dram;
+#define SCALE(time)                                                                                \
+    scaled.time = (uint32_t)fmin(fmax(scaled.time > 0, round(scaled.time / ratio)), UINT32_MAX);
     DRAM_TIMES(SCALE)
+    SCALE(t_refi)
+    SCALE(t_rfc)
 #undef SCALE
-    dram->period_ps = (uint64_t)round((double)dram->period_ps * ratio);
+    double period_ps = round((double)dram->period_ps * ratio);
+    scaled.period_ps = (uint64_t)fmin(period_ps, (double)limits.most_ps + 1);
+    if (!can_be(&scaled)) {
+        scaled.t_refi = dram->t_refi;
+        scaled.t_rfc = dram->t_rfc;
+    }
+    bool is_possible = can_be(&scaled);
+    *dram = is_possible ? scaled : *dram;
+    return is_possible;
 }
 
 static bool take_clock(struct dram_spec *dram, const json_t *root)
@@ -80,8 +115,7 @@ static bool take_clock(struct dram_spec *dram, const json_t *root)
         fabs(ratio - 1) < limits.same) {
         return false;
     }
-    scale_clock(dram, ratio);
-    return true;
+    return scale_clock(dram, ratio);
 }
 
 /* Bytes a second through the ports of all SMs, in messages of a header and `bytes`; `cycles`: what
@@ -114,8 +148,7 @@ static bool take_slow_clock(struct model *base, const json_t *root, uint32_t byt
         write > limits.far * port_rate(base, root, bytes, out)) {
         return false;
     }
-    scale_clock(&base->dram, bus_of(&base->dram) / bus);
-    return true;
+    return scale_clock(&base->dram, bus_of(&base->dram) / bus);
 }
 
 /*
@@ -301,5 +334,7 @@ void model_clock_lines(struct model_text *t)
         model_line(t, 1, "", #time ": %" PRIu32 " cycles", dram->time);                            \
     }
     DRAM_TIMES(LINE)
+    LINE(t_refi)
+    LINE(t_rfc)
 #undef LINE
 }

@@ -17,8 +17,9 @@ struct geometry {
     uint64_t data;  /* bytes that fit, where they are less; else 0 */
     const json_t *ways_per_set;
     bool is_known;
-    bool is_guess; /* the size alone was told */
-    bool is_ways;  /* the ways alone: as many lines as the base */
+    bool is_guess;  /* the size alone was told */
+    bool is_ways;   /* the ways alone: as many lines as the base */
+    bool is_hashed; /* its index, in slices that a hash chooses, whatever was told of the whole */
 };
 
 /* Thresholds. Fixed by: the sizes of sim:a100 and sim:v100. */
@@ -56,7 +57,7 @@ static void geometry_read(struct geometry *g, const json_t *cache, uint64_t line
         for (size_t i = 0; i < g->sets; i++) {
             uint64_t ways = (uint64_t)json_integer_value(json_array_get(g->ways_per_set, i));
             g->lines += ways;
-            g->ways = ways > g->ways ? ways : g->ways;
+            g->ways = i == 0 || ways > g->ways ? ways : g->ways;
         }
         g->is_known = g->lines > 0;
         return;
@@ -118,69 +119,8 @@ static void geometry_of_ways(struct geometry *g, const json_t *cache, const stru
     g->is_known = g->is_ways = true;
 }
 
-/* A list of set bits' masks; bits where each mask is one bit. */
-static void index_masks(struct strbuf *out, const json_t *masks, size_t skip)
-{
-    bool is_bits = true;
-    for (size_t i = 0; i < json_array_size(masks); i++) {
-        uint64_t mask = strtoull(json_string_value(json_array_get(masks, i)), NULL, 0);
-        is_bits = is_bits && is_power_of_two(mask);
-    }
-    strbuf_printf(out, "{kind: %s, %s: [", is_bits ? "bits" : "xor", is_bits ? "bits" : "masks");
-    for (size_t i = skip; i < json_array_size(masks); i++) {
-        uint64_t mask = strtoull(json_string_value(json_array_get(masks, i)), NULL, 0);
-        strbuf_append(out, i > skip ? ", " : "");
-        if (is_bits) {
-            strbuf_printf(out, "%d", __builtin_ctzll(mask));
-        } else {
-            strbuf_printf(out, "0x%" PRIx64, mask);
-        }
-    }
-    strbuf_append(out, "]}");
-}
-
-static bool are_masks(const json_t *masks)
-{
-    for (size_t i = 0; i < json_array_size(masks); i++) {
-        const char *text = json_string_value(json_array_get(masks, i));
-        if (!text || strtoull(text, NULL, 0) == 0) {
-            return false;
-        }
-    }
-    return json_array_size(masks) > 0;
-}
-
-/* The index of a cache of `sets` sets, the lowest `skip` bits of which choose a slice. False: what
- * was found does not say it, and modulo stands for it, or a hash, where the base has one. */
-static bool index_text(struct strbuf *out, const json_t *cache, const struct geometry *g,
-                       uint64_t slices, bool is_base_hash)
-{
-    const json_t *index = json_object_get(cache, "set_index");
-    const char *kind = saved_text(index, "kind", "unknown");
-    const json_t *masks = json_object_get(index, "masks"), *map = json_object_get(index, "map");
-    size_t slice_bits = slices > 1 ? (size_t)__builtin_ctzll(slices) : 0;
-    bool has_masks = (strcmp(kind, "bits") == 0 || strcmp(kind, "xor") == 0) && are_masks(masks);
-    if (has_masks && json_array_size(masks) < 24 &&
-        UINT64_C(1) << json_array_size(masks) == g->sets) {
-        index_masks(out, masks, slice_bits);
-        return true;
-    }
-    if (strcmp(kind, "map") == 0 && json_array_size(map)) {
-        char *text = json_dumps(map, 0);
-        strbuf_printf(out, "{kind: map, map: %s}", text ? text : "[]");
-        free(text);
-        return true;
-    }
-    if (is_base_hash && strcmp(kind, "unknown") == 0) {
-        strbuf_append(out, "{kind: hash}");
-        return false;
-    }
-    strbuf_printf(out, "{kind: modulo, unit: %" PRIu64 " B}", g->line * slices);
-    return strcmp(kind, "modulo") == 0 || strcmp(kind, "none") == 0 || g->sets == 1;
-}
-
 static void geometry_lines(struct model_text *t, const json_t *cache, const struct geometry *g,
-                           uint64_t slices, bool is_base_hash)
+                           uint64_t slices, bool is_base_hash, const struct cache_spec *base)
 {
     char comment[MODEL_COMMENT_BYTES] = "";
     struct saved_value value;
@@ -213,7 +153,12 @@ static void geometry_lines(struct model_text *t, const json_t *cache, const stru
         model_line(t, 1, "", "ways_per_set: []");
     }
     struct strbuf index = {0};
-    bool is_told = index_text(&index, cache, g, slices, is_base_hash);
+    struct index_plan plan = {.line = g->line,
+                              .sets = g->sets,
+                              .slices = slices,
+                              .is_base_hash = is_base_hash,
+                              .is_hashed = g->is_hashed};
+    bool is_told = index_text(&index, cache, &plan);
     const json_t *found = json_object_get(cache, "set_index");
     value = (struct saved_value){.confidence = json_number_of(found, "confidence"),
                                  .evidence = saved_text(found, "evidence", "")};
@@ -221,7 +166,7 @@ static void geometry_lines(struct model_text *t, const json_t *cache, const stru
     model_line(t, 1, is_told ? model_measured(comment, &value) : "not measured: a guess",
                "index: %s", strbuf_text(&index));
     strbuf_free(&index);
-    model_replacement(t, cache, g->ways);
+    model_replacement(t, cache, g->ways, &base->replacement);
 }
 
 /* A cache of an SM: its section's beginning. `base` is the base's. */
@@ -235,7 +180,7 @@ static void begin_cache(struct model_text *t, const char *section, const json_t 
     model_line(t, 0, "", "%s:", section);
     model_line(t, 1, "", "enabled: true");
     if (g.is_known) {
-        geometry_lines(t, cache, &g, 1, g.is_ways && base->index.kind == INDEX_HASH);
+        geometry_lines(t, cache, &g, 1, g.is_ways && base->index.kind == INDEX_HASH, base);
         if (!g.data && !g.is_ways && strcmp(section, "l1_data") == 0 &&
             t->base->l1_data.data_bytes) {
             model_line(t, 1, "all that its tags reach", "data: 0 B");
@@ -389,6 +334,16 @@ static bool has_hashed_slices(const struct model_text *t, const json_t *l2,
     return t->base->l2.index.kind == INDEX_HASH && is_even(l2, g) && g->sets <= limits.asked_sets;
 }
 
+/* What an SM asks for at once, by the loads that were told and by L1's misses. */
+static uint64_t widest_request(const struct model_text *t)
+{
+    const json_t *l1 = saved_cache(t->root, "l1_data"), *local = saved_cache(t->root, "local_l1");
+    uint64_t segment = way_segment(t->root, t->base);
+    struct geometry g;
+    geometry_read(&g, l1 ? l1 : local, t->base->l1_data.line_bytes);
+    return (l1 || local) && g.sector > segment ? g.sector : segment;
+}
+
 /*
  * How many slices the L2 that was measured as a whole is cut into: as many as the base has, if that
  * many give the same whole: sets in turn under modulo, or the lowest bits of a set's number.
@@ -401,11 +356,14 @@ static uint64_t slice_count(const struct model_text *t, const json_t *l2, const 
     if (g->is_guess || g->ways_per_set || strcmp(kind, "map") == 0) {
         return 1;
     }
-    if (strcmp(kind, "bits") == 0 || strcmp(kind, "xor") == 0) {
+    if (index_has_masks(l2, g->sets)) {
         while (!is_power_of_two(slices)) {
             slices &= slices - 1;
         }
         return g->sets % slices == 0 && g->sets > slices ? slices : 1;
+    }
+    if (g->line % widest_request(t) != 0) { /* it would be torn apart */
+        return 1;
     }
     bool is_power = has_hashed_slices(t, l2, g);
     while (slices > 1 && (g->sets % slices != 0 || (is_power && !is_power_of_two(slices)))) {
@@ -417,19 +375,13 @@ static uint64_t slice_count(const struct model_text *t, const json_t *l2, const 
 static void slice_lines(struct model_text *t, const json_t *l2, const struct geometry *g,
                         uint64_t slices)
 {
-    const json_t *masks = json_object_get(json_object_get(l2, "set_index"), "masks");
     model_line(t, 1, "as far as the base's slices divide the sets", "slices: %" PRIu64, slices);
-    if (slices > 1 && are_masks(masks)) {
-        json_t *lowest = json_array();
-        for (size_t i = 0; UINT64_C(1) << i < slices; i++) {
-            json_array_append(lowest, json_array_get(masks, i));
-        }
+    if (slices > 1 && index_has_masks(l2, g->sets)) {
         struct strbuf text = {0};
-        index_masks(&text, lowest, 0);
+        index_of_slices(&text, l2, slices);
         model_line(t, 1, "the lowest bits of the set's number", "slice_index: %s",
                    strbuf_text(&text));
         strbuf_free(&text);
-        json_decref(lowest);
     } else if (slices > 1 && has_hashed_slices(t, l2, g)) {
         model_line(t, 1, "not measured: no modulus, and sets that are filled evenly",
                    "slice_index: {kind: hash, unit: %" PRIu64 " B, seed: 1}", g->line);
@@ -506,7 +458,7 @@ static void copy_line(struct model_text *t, const struct parts_plan *parts)
     }
 }
 
-void model_parts(struct parts_plan *parts, const struct model_text *t)
+static void told_parts(struct parts_plan *parts, const struct model_text *t)
 {
     const json_t *l2 = saved_cache(t->root, "l2");
     const struct l2_parts_spec *base = &t->base->l2_parts;
@@ -525,6 +477,14 @@ void model_parts(struct parts_plan *parts, const struct model_text *t)
                (!g.is_known || fits_cut(t, &g, count))) {
         parts->count = (uint32_t)count;
         parts->copy_cycles = copy_cycles(l2);
+    }
+}
+
+void model_parts(struct parts_plan *parts, const struct model_text *t)
+{
+    told_parts(parts, t);
+    if (parts->count > model_clusters(t)) { /* a part has clusters that it is near to */
+        *parts = (struct parts_plan){.count = 1};
     }
 }
 
@@ -549,9 +509,12 @@ static void cut_lines(struct model_text *t, const struct parts_plan *parts)
 }
 
 /* Lines that are kept though written in part only: the base's word on lines of its length. */
-static void partial_line(struct model_text *t, const struct geometry *g)
+static void partial_line(struct model_text *t, const struct geometry *g, uint64_t slices)
 {
-    if (t->base->l2.partial_lines && g->line != t->base->l2.line_bytes) {
+    if (t->base->l2.dirty_lines && g->data && slices == 1) {
+        model_line(t, 1, "not measured of data that its tags reach beyond",
+                   "written: {piece: 0 B, dirty_lines: 0, partial_lines: 0}");
+    } else if (t->base->l2.partial_lines && g->line != t->base->l2.line_bytes) {
         model_line(t, 1, "not measured of such lines", "written: {partial_lines: 0}");
     }
 }
@@ -572,7 +535,11 @@ static bool part_lines(struct model_text *t, const json_t *l2, const struct geom
     double low = json_number_of(sets, "low");
     double high = json_number_of(sets, "high");
     uint64_t each = (g->sets + slices / 2) / slices, all = each * slices;
-    if (parts->count < 2 || (!is_cut && count != base->l2_parts.count) || each == 0 ||
+    bool is_torn = base->l2_parts.index.unit_bytes % g->line != 0 ||
+                   base->l2_slice_index.unit_bytes % g->line != 0;
+    if (parts->count < 2 || g->ways_per_set || is_torn ||
+        base->l2_slice_index.unit_bytes % widest_request(t) != 0 ||
+        (!is_cut && count != base->l2_parts.count) || each == 0 ||
         base->l2.index.kind != INDEX_HASH ||
         (all != g->sets && ((double)all < low || (double)all > high))) {
         return false;
@@ -589,8 +556,9 @@ static bool part_lines(struct model_text *t, const json_t *l2, const struct geom
         near_line(t);
     }
     model_line(t, 1, "the base's, which share the sets", "slices: %" PRIu64, slices * count);
-    geometry_lines(t, l2, &part, slices, true);
-    partial_line(t, g);
+    part.is_hashed = true;
+    geometry_lines(t, l2, &part, slices, true, &base->l2);
+    partial_line(t, g, slices);
     return true;
 }
 
@@ -635,6 +603,10 @@ static void unknown_lines(struct model_text *t, const json_t *l2, const struct g
     model_open_l2(t);
     if (is_new) {
         model_line(t, 1, "measured", "enabled: true");
+        model_line(t, 1, "not measured: in turn",
+                   "slice_index: {kind: modulo, unit: %" PRIu32 " B}", base->line_bytes);
+        model_line(t, 1, "not measured: in turn", "index: {kind: modulo, unit: %" PRIu64 " B}",
+                   (uint64_t)base->line_bytes * t->base->l2_slices);
     }
     if (has_sector) {
         model_line(t, 1, "measured", "sector: %" PRIu64 " B", fetched);
@@ -703,8 +675,9 @@ static uint64_t l2_section(struct model_text *t, const struct latency_plan *plan
     if (!g.is_ways || t->base->l2_slice_index.kind != INDEX_HASH) { /* else the base's are kept */
         slice_lines(t, l2, &g, slices);
     }
-    geometry_lines(t, l2, &g, slices, t->base->l2.index.kind == INDEX_HASH && !is_even(l2, &g));
-    partial_line(t, &g);
+    geometry_lines(t, l2, &g, slices, t->base->l2.index.kind == INDEX_HASH && !is_even(l2, &g),
+                   &t->base->l2);
+    partial_line(t, &g, slices);
     return slices;
 }
 

@@ -204,7 +204,8 @@ static void texture_ends(struct latency_plan *plan, const struct model_text *t, 
 static void plan_texture_in_l1(struct latency_plan *plan, const struct model_text *t)
 {
     double hit;
-    plan->texture_by_l1 = saved_shares(t->root, "texture_l1", "l1_data");
+    plan->texture_by_l1 =
+        saved_shares(t->root, "texture_l1", "l1_data") && !saved_is_absent(t->root, "l1_data");
     if (plan->texture_by_l1 &&
         latency(&hit, plan, saved_cache(t->root, "texture_l1"), "hit_latency")) {
         texture_ends(plan, t, rest(hit, plan->l1_hit));

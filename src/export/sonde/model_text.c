@@ -52,5 +52,6 @@ uint64_t model_clusters(const struct model_text *t)
     if (saved_is_of_cluster(second)) {
         saved_u64(&clusters, second, "count");
     }
+    clusters = clusters ? clusters : t->base->clusters;
     return clusters < sms ? clusters : sms;
 }

@@ -28,8 +28,8 @@ struct model_text {
     const struct model *base;        /* what was not measured */
     bool has_wide_line;              /* L2's, of the base as it was; `base` has it */
     struct bandwidth_plan bandwidth; /* of the base as it was; `base` has it */
-    char *base_path;                 /* of a base that is a file; NULL: a shipped model */
-    const char *source;              /* the dissection's file, for messages */
+    const char *struck;              /* lines that say what was not taken over; "": all was */
+    const char *base_path;           /* of a base that is a file; NULL: a shipped model */
 };
 
 /* "key: value" at a depth (of two blanks each), and behind it the comment; "": none. */
@@ -40,6 +40,12 @@ void model_line(struct model_text *t, unsigned depth, const char *comment, const
 const char *model_measured(char *text, const struct saved_value *value);
 /* The same behind a sum that was measured as a whole: "230 cycles with the way there". */
 const char *model_sum(char *text, const char *what, const struct saved_value *value);
+
+/* ---- strike.c: what cannot stand beside the rest ---- */
+
+/* Takes from the dissection what the loader's problem is about, whose parameter is left in `path`.
+ * False: nothing is left to take. */
+bool model_strike(json_t *root, char *path, size_t size, const char *problem);
 
 /* The clusters that the model will have. */
 uint64_t model_clusters(const struct model_text *t);
@@ -130,6 +136,22 @@ void model_distances(struct model_text *t, const json_t *l2, const struct parts_
 const char *kinds_beyond_l2(double *cycles, const struct model_text *t,
                             const struct parts_plan *parts, double across);
 
+/* ---- index.c: which set a line is in ---- */
+
+/* Of a cache of so many lines' sets, in slices that the lowest bits of a set's number choose. */
+struct index_plan {
+    uint64_t line, sets, slices;
+    bool is_base_hash;
+    bool is_hashed; /* whatever was told of the whole */
+};
+/* Whether bits, or sums of bits, were found that give just so many sets. */
+bool index_has_masks(const json_t *cache, uint64_t sets);
+/* The lowest of them, which choose a slice. */
+void index_of_slices(struct strbuf *out, const json_t *cache, uint64_t slices);
+/* False: what was found does not say it, and modulo stands for it, or a hash, where the base has
+ * one. */
+bool index_text(struct strbuf *out, const json_t *cache, const struct index_plan *plan);
+
 /* ---- units.c, caches.c and translation.c: sections, or what they end with ---- */
 
 /* Of the section `sm`: schedulers, what they issue, units. */
@@ -145,7 +167,8 @@ bool model_widen_line(struct model *base, const json_t *root);
 void model_carveout(struct model_text *t);
 bool model_has_choices(const struct model_text *t); /* that it writes several divisions */
 /* The policy that was found of a cache or a TLB with sets of so many ways. */
-void model_replacement(struct model_text *t, const json_t *cache, uint64_t ways);
+void model_replacement(struct model_text *t, const json_t *cache, uint64_t ways,
+                       const struct replacement_spec *base);
 /* No second TLB showed, and the base's, which translates all of the device's memory, would not
  * have. */
 bool model_keeps_second_tlb(const struct model_text *t);

@@ -2,7 +2,8 @@
  * A dissection as a model for the simulator: `inherits:` a base, and every parameter that was
  * measured, each with its confidence and evidence. What the driver says of the device (its name,
  * SMs, clock, memory) is taken over, as a user would write it. The text is parsed before it is
- * handed out: a model that is refused is never written.
+ * handed out: a model that is refused is never written, but written again without what is refused
+ * of it.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -63,6 +64,7 @@ static void head(struct model_text *t)
         "# driver's word, as its comment says. All others are those of the base model, %s.\n",
         saved_text(t->root, "sonde", "unknown"), is_recording ? "a recording" : "a dissection of ",
         is_recording ? "" : saved_text(t->root, "date", "an unknown day"), t->base->name);
+    strbuf_append(&t->out, t->struck);
     model_line(t, 0, "what was not measured", t->base_path ? "inherits: \"%s\"" : "inherits: %s",
                t->base_path ? t->base_path : t->base->name);
     model_line(t, 0, "", "name: \"%s\"", *name ? name : "dissected");
@@ -83,15 +85,24 @@ static void head(struct model_text *t)
     }
 }
 
-/* Which cache serves read-only loads: the one that shares with theirs. */
-static void readonly_line(struct model_text *t)
+/* Which cache serves read-only loads: the one that shares with theirs, if it will be there. */
+static void readonly_line(struct model_text *t, const struct latency_plan *plan)
 {
-    if (saved_shares(t->root, "readonly_l1", "l1_data")) {
+    bool has_l1 = !saved_is_absent(t->root, "l1_data");
+    bool has_texture = !plan->texture_by_l1 && !saved_is_absent(t->root, "texture_l1") &&
+                       (saved_cache(t->root, "texture_l1") || t->base->texture_l1.enabled);
+    bool is_base_gone = (t->base->sm.readonly == READONLY_TEXTURE && !has_texture) ||
+                        (t->base->sm.readonly == READONLY_L1 && !has_l1);
+    bool by_texture = saved_shares(t->root, "readonly_l1", "texture_l1");
+    if (has_l1 &&
+        (saved_shares(t->root, "readonly_l1", "l1_data") || (by_texture && plan->texture_by_l1))) {
         model_line(t, 1, "measured: they share it", "readonly: l1");
-    } else if (saved_shares(t->root, "readonly_l1", "texture_l1")) {
+    } else if (has_texture && by_texture) {
         model_line(t, 1, "measured: they share it", "readonly: texture");
     } else if (saved_is_absent(t->root, "readonly_l1")) {
         model_line(t, 1, "measured: they show no cache", "readonly: none");
+    } else if (is_base_gone) {
+        model_line(t, 1, "not measured: the base's cache of theirs is not there", "readonly: none");
     }
 }
 
@@ -175,7 +186,8 @@ static void coalesce_line(struct model_text *t, const json_t *l1)
     uint32_t segment = way_segment(t->root, t->base);
     uint64_t told = 0;
     if (way_is_by_line(t->root, t->base)) {
-        saved_u64(&sector, l1, "fetch_granularity");
+        told = saved_u64(&told, l1, "fetch_granularity") ? told : sector;
+        sector = told && (told & (told - 1)) == 0 ? told : sector;
         model_line(t, 1, "the base's: a line, of which a miss fetches sectors",
                    "coalesce: {segment: %" PRIu32 " B, sector: %" PRIu64 " B}", segment, sector);
     } else if (saved_u64(&told, l1 ? l1 : saved_cache(t->root, "l2"), "fetch_granularity") &&
@@ -221,7 +233,7 @@ static void sm_section(struct model_text *t, const struct latency_plan *plan)
         model_line(t, 1, why, "issue_per_scheduler: %" PRIu32, plan->issue.per_scheduler);
         model_line(t, 1, why, "issue_interval: %" PRIu32 " cycles", plan->issue.interval);
     }
-    readonly_line(t);
+    readonly_line(t, plan);
     lsu_line(t, plan);
     coalesce_line(t, l1);
     shared_lines(t);
@@ -257,6 +269,14 @@ static void network_section(struct model_text *t, const struct latency_plan *pla
     model_port_lines(t);
 }
 
+/* The parts that the loader lets a channel have, and its banks. */
+static uint64_t most_subchannels(const struct dram_spec *dram)
+{
+    static const uint64_t parts = 64, banks = 1024;
+    uint64_t by_banks = dram->banks ? banks / dram->banks : parts;
+    return by_banks < parts ? by_banks : parts;
+}
+
 /* Channels divide the slices; fewer of them have more subchannels, for the same bandwidth. */
 static void memory_section(struct model_text *t, const struct latency_plan *plan, uint64_t slices)
 {
@@ -272,10 +292,16 @@ static void memory_section(struct model_text *t, const struct latency_plan *plan
     model_line(t, 0, "", "dram:");
     if (slices % dram->channels != 0) {
         uint32_t parts = dram->subchannels ? dram->subchannels : 1;
-        uint64_t all = (uint64_t)dram->channels * parts;
+        uint64_t all = (uint64_t)dram->channels * parts, each = (all + slices - 1) / slices;
+        uint64_t most = most_subchannels(dram);
         model_line(t, 1, "a divisor of the slices", "channels: %" PRIu64, slices);
         model_line(t, 1, "as much bandwidth as the base has", "subchannels: %" PRIu64,
-                   (all + slices - 1) / slices);
+                   each < most ? each : most);
+        if (each > most && dram->bytes_per_cycle) {
+            model_line(t, 1, "the same, of as many as a channel may have",
+                       "width: %" PRIu64 " B/cycle",
+                       (dram->bytes_per_cycle * each + most - 1) / most);
+        }
     }
     model_clock_lines(t);
     model_line(t, 1, comment, "fixed_latency: %" PRIu32 " cycles", plan->dram_fixed);
@@ -344,33 +370,64 @@ static int nearest_base(struct model **out, const json_t *root)
     return *out ? 0 : error_set(SONDE_EINTERNAL, "no model is shipped");
 }
 
+/* The text over a base, which is changed; a text that the loader refuses is there all the same. */
+static int write_over(char **text, json_t *root, struct model *base, const char *struck,
+                      const char *base_path)
+{
+    struct model *model = NULL;
+    struct model_text t = {.root = root, .base = base, .struck = struck};
+    t.has_wide_line = model_widen_line(base, root);
+    model_take_bandwidth(&t.bandwidth, base, root);
+    t.base_path = base_path;
+    write_model(&t);
+    *text = strbuf_take(&t.out);
+    if (!*text) {
+        return error_memory();
+    }
+    int rc = model_parse_heir(&model, "the model", *text, strlen(*text));
+    model_destroy(model);
+    return rc;
+}
+
+static int base_of(struct model **out, const json_t *root, const struct export_options *options)
+{
+    int rc = options->base ? model_load(out, options->base) : nearest_base(out, root);
+    return rc < 0 ? error_prefix(rc, "the base") : 0;
+}
+
 int export_sonde(char **text, const json_t *root, const char *source,
                  const struct export_options *options)
 {
-    struct model *base, *model = NULL;
-    int rc = options->base ? model_load(&base, options->base) : nearest_base(&base, root);
+    struct model *base = NULL;
+    struct strbuf struck = {0};
+    json_t *told = json_deep_copy(root);
+    char path[64], *base_path = NULL;
+    int rc = told ? base_of(&base, root, options) : error_memory();
+    if (rc == 0 && options->base && strcmp(options->base, base->name) != 0) {
+        base_path = realpath(options->base, NULL); /* holds wherever the model is put */
+    }
+    *text = NULL;
+    bool is_again = rc == 0;
+    while (is_again) {
+        free(*text);
+        rc = write_over(text, told, base, strbuf_text(&struck), base_path);
+        is_again = rc == SONDE_EINPUT && model_strike(told, path, sizeof(path), error_text());
+        if (is_again) {
+            int length = (int)strcspn(error_text(), "\n"); /* the first of several */
+            strbuf_printf(&struck, "# Not taken over: %.*s\n", length, error_text());
+            model_destroy(base); /* the text has changed it */
+            rc = base_of(&base, root, options);
+            is_again = rc == 0;
+        }
+    }
     if (rc < 0) {
-        return error_prefix(rc, "the base");
-    }
-    struct model_text t = {.root = root, .base = base, .source = source};
-    t.has_wide_line = model_widen_line(base, root);
-    model_take_bandwidth(&t.bandwidth, base, root);
-    if (options->base && strcmp(options->base, base->name) != 0) {
-        t.base_path = realpath(options->base, NULL); /* holds wherever the model is put */
-    }
-    write_model(&t);
-    *text = strbuf_take(&t.out);
-    free(t.base_path);
-    rc = *text ? 0 : error_memory();
-    if (rc == 0 && *text) {
-        rc = model_parse_heir(&model, "the model", *text, strlen(*text));
-        rc = rc < 0 ? error_prefix(rc, "%s cannot be a model", source) : 0;
-    }
-    if (rc < 0) {
+        rc = *text ? error_prefix(rc, "%s cannot be a model", source) : rc;
         free(*text);
         *text = NULL;
     }
-    model_destroy(model);
+    free(base_path);
+    strbuf_free(&struck);
+    json_decref(told);
     model_destroy(base);
     return rc;
 }

@@ -78,20 +78,30 @@ static void equal_lines(struct model_text *t, const json_t *tlb, const char *com
     }
 }
 
-static enum tlb_scope scope_of(const json_t *tlb, enum tlb_scope otherwise)
-{
-    static const char *const names[] = {
+static const char *const scope_names[] = {
 #define TLB_SCOPE(id, text, doc) [TLB_PER_##id] = (text),
 #include "mem/tlb/scope.def"
 #undef TLB_SCOPE
-    };
+};
+
+static enum tlb_scope scope_of(const json_t *tlb, enum tlb_scope otherwise)
+{
     const char *scope = saved_text(tlb, "scope", "");
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(names[i], scope) == 0) {
+    for (size_t i = 0; i < sizeof(scope_names) / sizeof(scope_names[0]); i++) {
+        if (strcmp(scope_names[i], scope) == 0) {
             return (enum tlb_scope)i;
         }
     }
     return otherwise;
+}
+
+/* Whether a level was looked for and shown not to exist. Nothing is shown by one that was refused,
+ * nor where an earlier version told no reason. */
+static bool shows_absent(const struct model_text *t, const char *id)
+{
+    const json_t *tlb = json_find_id(json_object_get(t->root, "tlbs"), id);
+    return json_is_false(json_object_get(tlb, "present")) &&
+           strcmp(saved_text(tlb, "status", ""), "absent") == 0;
 }
 
 /* A second TLB serves no fewer SMs than the first, whatever was told of it or stands in the base.
@@ -100,10 +110,10 @@ static void scope_line(struct model_text *t, const json_t *tlb)
 {
     const json_t *first = saved_tlb(t->root, "l1_tlb");
     const char *scope = saved_text(tlb, "scope", "");
-    if (first && tlb != first &&
-        scope_of(tlb, t->base->tlb_l2.scope) < scope_of(first, t->base->tlb_l1.scope)) {
-        model_line(t, 1, "as the first: it serves no fewer", "scope: %s",
-                   saved_text(first, "scope", ""));
+    enum tlb_scope least = scope_of(first, t->base->tlb_l1.scope);
+    bool has_first = first || (!shows_absent(t, "l1_tlb") && t->base->tlb_l1.entries.enabled);
+    if (has_first && tlb != first && scope_of(tlb, t->base->tlb_l2.scope) < least) {
+        model_line(t, 1, "as the first: it serves no fewer", "scope: %s", scope_names[least]);
     } else if (*scope) {
         model_line(t, 1, "measured", "scope: %s", scope);
     }
@@ -123,14 +133,28 @@ static uint64_t ways_of(const json_t *tlb)
     return ways;
 }
 
+/* A second TLB's pages are made of the first's. */
+static void page_of_entry(struct model_text *t, const json_t *tlb, const struct cache_spec *base)
+{
+    const json_t *first = saved_tlb(t->root, "l1_tlb");
+    uint64_t page = base->line_bytes, whole = t->base->tlb_l1.entries.line_bytes;
+    struct saved_value value;
+    char comment[MODEL_COMMENT_BYTES] = "";
+    bool is_told = saved_u64(&page, tlb, "page") && saved_value(&value, tlb, "page") && page > 0;
+    saved_u64(&whole, first, "page");
+    bool has_first = first || (!shows_absent(t, "l1_tlb") && t->base->tlb_l1.entries.enabled);
+    if (tlb != first && has_first && whole > 0 && page % whole != 0) {
+        model_line(t, 1, "as the first's, of which it is made", "page: %" PRIu64 " B", whole);
+    } else if (is_told) {
+        model_line(t, 1, model_measured(comment, &value), "page: %" PRIu64 " B", page);
+    }
+}
+
 static void entry_lines(struct model_text *t, const json_t *tlb, const struct cache_spec *base)
 {
     struct saved_value value;
     char comment[MODEL_COMMENT_BYTES] = "";
-    uint64_t page;
-    if (saved_u64(&page, tlb, "page") && saved_value(&value, tlb, "page")) {
-        model_line(t, 1, model_measured(comment, &value), "page: %" PRIu64 " B", page);
-    }
+    page_of_entry(t, tlb, base);
     scope_line(t, tlb);
     if (saved_value(&value, tlb, "entries")) {
         model_measured(comment, &value);
@@ -141,16 +165,7 @@ static void entry_lines(struct model_text *t, const json_t *tlb, const struct ca
     } else {
         equal_lines(t, tlb, comment, base);
     }
-    model_replacement(t, tlb, ways_of(tlb));
-}
-
-/* Whether a level was looked for and shown not to exist. Nothing is shown by one that was refused,
- * nor where an earlier version told no reason. */
-static bool shows_absent(const struct model_text *t, const char *id)
-{
-    const json_t *tlb = json_find_id(json_object_get(t->root, "tlbs"), id);
-    return json_is_false(json_object_get(tlb, "present")) &&
-           strcmp(saved_text(tlb, "status", ""), "absent") == 0;
+    model_replacement(t, tlb, ways_of(tlb), &base->replacement);
 }
 
 /* Whether a level was sought and not found; behind a first one that was not, no second is sought.

@@ -42,7 +42,7 @@ uint32_t way_segment(const json_t *root, const struct model *base)
     const json_t *l1 = saved_cache(root, "l1_data");
     uint64_t segment = 0;
     bool is_told = saved_u64(&segment, l1 ? l1 : saved_cache(root, "l2"), "fetch_granularity") &&
-                   segment >= 32;
+                   segment >= 32 && (segment & (segment - 1)) == 0;
     return way_is_by_line(root, base) || !is_told ? base->sm.coalesce.segment_bytes
                                                   : (uint32_t)segment;
 }
