@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "infer/ask/sort.h"
 #include "infer/behind/filler.h"
 #include "infer/experiments.h"
 
@@ -12,15 +13,33 @@ struct walk_plan level_plan(const struct level *level, struct walk_shape shape)
                               .shape = shape,
                               .windows = 1,
                               .shared_bytes = level->info->shared_bytes,
+                              .mirror = level->timing.mirror,
                               .filler = level->filler       ? &level->filler->base
                                         : level->keeps_hits ? &walk_after_hits
                                                             : NULL};
 }
 
+int level_clock(const struct level *level, struct sample *out, const struct sample *in)
+{
+    int rc = sample_create(out, in->values, in->count);
+    for (size_t i = 0; rc == 0 && i < out->count; i++) {
+        out->values[i] = walk_mirrored(&level->timing.mirror, out->values[i]);
+    }
+    if (rc == 0) {
+        sort_u32(out->values, out->count);
+    }
+    return rc;
+}
+
 int level_saw(struct level *level, const struct sample *latencies)
 {
-    struct sample all;
-    int rc = sample_join(&all, &level->seen, latencies);
+    struct sample all, clock;
+    int rc = level_clock(level, &clock, latencies);
+    if (rc) {
+        return rc;
+    }
+    rc = sample_join(&all, &level->seen, &clock);
+    sample_free(&clock);
     if (rc == 0) {
         sample_free(&level->seen);
         level->seen = all;

@@ -28,9 +28,11 @@ struct level_info {
 /* presence/: what tells hits from misses. A latency in (threshold, ceiling] is a miss. */
 struct level_timing {
     double threshold, ceiling, hit_cycles, miss_cycles;
-    double beneath_cycles; /* the least that a load takes which passes this cache by */
-    double floor_cycles;   /* the least that a hit takes; what is sooner comes from the front */
-    uint64_t missed_bytes; /* the first array, of ever longer ones, that did not fit */
+    double beneath_cycles;     /* the least that a load takes which passes this cache by */
+    double floor_cycles;       /* the least that a hit takes; what is sooner comes from the front */
+    struct walk_mirror mirror; /* of a cache that answers later than what lies behind it: all else
+                                  here, but beneath_cycles of others, is as in the mirror */
+    uint64_t missed_bytes;     /* the first array, of ever longer ones, that did not fit */
     uint64_t false_misses, false_slow, hit_records; /* where everything hits: misses, all slow
                                                        records, all records */
     uint32_t fetch_bytes;
@@ -129,6 +131,15 @@ static inline bool level_heard(const struct level *level, uint32_t cycles)
 {
     return !level->front || cycles > level->front->timing.threshold;
 }
+
+/* What the clock says of what takes so long here: the mirror's other side. */
+static inline double level_cycles(const struct level *level, double cycles)
+{
+    return walk_mirrored(&level->timing.mirror, (uint32_t)cycles);
+}
+
+/* The same of a sample. */
+int level_clock(const struct level *level, struct sample *out, const struct sample *in);
 
 /* A plan with this level's operator, carve-out and one window. */
 struct walk_plan level_plan(const struct level *level, struct walk_shape shape);

@@ -80,7 +80,8 @@ static void add_geometry(struct box *box, const json_t *cache)
         add_line(box, "policy %s", policy);
     }
     if (saved_value(&value, cache, "miss_penalty")) {
-        add_line(box, "a miss takes %s more", quantity(line, value.value, "cycles"));
+        add_line(box, "a miss takes %s %s", quantity(line, fabs(value.value), "cycles"),
+                 value.value < 0 ? "less" : "more");
     }
 }
 

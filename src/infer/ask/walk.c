@@ -119,6 +119,23 @@ static int check_visits(struct lab *lab, const struct walk *walk,
     return 0;
 }
 
+/* The latencies as they are in the plan's mirror. */
+static int mirror_latencies(struct walk *walk, const struct walk_mirror *mirror)
+{
+    if (!mirror->sum) {
+        return 0;
+    }
+    walk->own = malloc((walk->count + 1) * sizeof *walk->own);
+    if (!walk->own) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < walk->count; i++) {
+        walk->own[i] = walk_mirrored(mirror, walk->latency[i]);
+    }
+    walk->latency = walk->own;
+    return 0;
+}
+
 int walk_run(struct lab *lab, struct walk *out, const struct walk_plan *asked)
 {
     if (asked->filler && asked->shape.ring) {
@@ -153,6 +170,7 @@ int walk_run(struct lab *lab, struct walk *out, const struct walk_plan *asked)
     }
     out->first = first;
     rc = check_visits(lab, out, &columns, first);
+    rc = rc ? rc : mirror_latencies(out, &plan->mirror);
     if (rc) {
         walk_free(out);
     }

@@ -33,6 +33,22 @@ struct walk_filler {
     int (*run)(struct lab *lab, struct walk *out, const struct walk_plan *plan);
 };
 
+/*
+ * A cache may take longer to answer than what lies behind it. Then its hits are the slow loads. In
+ * the mirror, what takes above `above` and up to `upto` cycles takes `sum` less that, so that hits
+ * come before misses as everywhere else; twice mirrored is as before.
+ */
+struct walk_mirror {
+    uint32_t above, upto, sum; /* cycles; sum 0: no mirror */
+};
+
+static inline uint32_t walk_mirrored(const struct walk_mirror *mirror, uint32_t cycles)
+{
+    bool within = mirror->sum && cycles > mirror->above && cycles <= mirror->upto &&
+                  mirror->sum > cycles + mirror->above;
+    return within ? mirror->sum - cycles : cycles;
+}
+
 struct walk_plan {
     const char *op;
     struct walk_shape shape;
@@ -47,6 +63,7 @@ struct walk_plan {
     const struct walk_filler *filler; /* goes with rings that are given; NULL: none */
     /* The first elements of the ring, whose sets filler accesses leave alone; 0: all. */
     size_t guarded;
+    struct walk_mirror mirror; /* what the latencies pass through */
 };
 
 struct walk {

@@ -87,7 +87,7 @@ static enum finding judge(struct counting *c, const uint32_t *latency)
 {
     uint32_t found = 0;
     for (uint32_t i = 0; i < c->again; i++) {
-        found += latency[i] <= c->threshold;
+        found += walk_mirrored(&c->of->timing.mirror, latency[i]) <= c->threshold;
     }
     double share = (double)found / c->again;
     bool many = c->again == limits.many;

@@ -57,7 +57,7 @@ static int sweep_point(struct level *level, struct capacity_step *step, uint64_t
     if (rc == 0) {
         *step = (struct capacity_step){
             .bytes = (double)bytes,
-            .median_cycles = sample_quantile(&sample, 0.5),
+            .median_cycles = level_cycles(level, sample_quantile(&sample, 0.5)),
             .miss_share = sample_share(&sample, level->timing.threshold, INFINITY),
         };
         sample_free(&sample);

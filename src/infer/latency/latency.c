@@ -117,18 +117,24 @@ int level_latency(struct level *level)
         return lab_undecided(level->lab, "an array that fits missed in most loads");
     }
     level->timing.hit_cycles = sample_quantile(&hits, 0.5);
+    struct sample clock;
+    rc = level_clock(level, &clock, &hits);
+    if (rc) {
+        sample_free(&all);
+        return rc;
+    }
     level->result->latency_count =
-        sample_classes(level->result->latencies, INFER_MAX_LATENCIES, &hits);
-    double spread = spread_of(&hits);
+        sample_classes(level->result->latencies, INFER_MAX_LATENCIES, &clock);
+    double spread = spread_of(&clock), cycles = sample_quantile(&clock, 0.5);
     char id[24];
     lab_evidence(level->lab, id, level->info->id,
                  "chase op=%s through %zu elements at stride %llu: %zu hits, median %.0f cycles, 5 "
                  "%% %.0f, 95 %% %.0f",
-                 level->info->op, shape.count, (unsigned long long)shape.stride, hits.count,
-                 level->timing.hit_cycles, sample_quantile(&hits, 0.05),
-                 sample_quantile(&hits, 0.95));
-    attribute_set(&level->result->hit_latency, level->timing.hit_cycles, "cycles",
-                  spread < limits.even ? 0.98 : 0.92, id);
+                 level->info->op, shape.count, (unsigned long long)shape.stride, hits.count, cycles,
+                 sample_quantile(&clock, 0.05), sample_quantile(&clock, 0.95));
+    sample_free(&clock);
+    attribute_set(&level->result->hit_latency, cycles, "cycles", spread < limits.even ? 0.98 : 0.92,
+                  id);
     rc = level_saw(level, &all);
     sample_free(&all);
     return rc;
@@ -338,12 +344,13 @@ int level_penalty(struct level *level)
     if (rc) {
         return rc;
     }
+    double hit = level_cycles(level, level->timing.hit_cycles);
+    miss = level_cycles(level, miss);
     char id[24];
     lab_evidence(level->lab, id, level->info->id,
                  "chase op=%s: a miss takes %.0f cycles (median of %zu in %s), a hit %.0f",
-                 level->info->op, miss, slow.count, what, level->timing.hit_cycles);
-    attribute_set(&level->result->miss_penalty, miss - level->timing.hit_cycles, "cycles", sure,
-                  id);
+                 level->info->op, miss, slow.count, what, hit);
+    attribute_set(&level->result->miss_penalty, miss - hit, "cycles", sure, id);
     if (level->outermost) {
         attribute_set(&level->lab->out->memory_latency, miss, "cycles", sure, id);
     }

@@ -65,6 +65,17 @@ static void assert_value(const struct attribute *attribute, double expected)
     assert_true(attribute->evidence[0] != '\0');
 }
 
+static const struct cache_result *find_cache(const struct dissection *d, const char *id)
+{
+    for (size_t i = 0; i < d->cache_count; i++) {
+        if (strcmp(d->caches[i].id, id) == 0) {
+            return &d->caches[i];
+        }
+    }
+    fail_msg("no cache %s", id);
+    return NULL;
+}
+
 static void assert_refused_as(const struct attribute *attribute, enum attribute_status status)
 {
     assert_int_equal(attribute->status, status);
@@ -390,6 +401,35 @@ static void an_experiment_brings_what_it_needs(void **state)
     }
 }
 
+/* A cache whose hits take longer than loads from L2, which lies behind it. */
+static void a_second_cache_may_answer_later_than_what_lies_behind_it(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    struct infer_options options = default_options();
+    options.only = "constant_l15";
+    config.constant_l1 = (struct toy_cache){true, 64, 64, 8, 4, TOY_LRU, TOY_MODULO, 0, 50};
+    config.constant_l15 = (struct toy_cache){true, 128, 64, 16, 8, TOY_LRU, TOY_MODULO, 0, 450};
+    for (int noisy = 0; noisy < 2; noisy++) {
+        config.noise = noisy ? (struct toy_noise){4, 0.002, 0.01} : (struct toy_noise){0};
+        assert_int_equal(dissect_with(&config, &options), 0);
+        const struct cache_result *cache = find_cache(&found, "constant_l15");
+        assert_true(cache->present);
+        assert_value(&cache->size, 128.0 * 16 * 8);
+        assert_value(&cache->line, 128);
+        assert_value(&cache->fetch_granularity, 64);
+        assert_value(&cache->sets, 16);
+        assert_value(&cache->ways, 8);
+        assert_string_equal(cache->policy.name, "lru");
+        assert_float_equal(cache->hit_latency.value, 450, noisy ? 3 : 0);
+        assert_float_equal(cache->miss_penalty.value, 371 - 450, noisy ? 4 : 0);
+    }
+    /* Without it nothing is made up. */
+    config.constant_l15.present = false;
+    assert_int_equal(dissect_with(&config, &options), 0);
+    assert_false(find_cache(&found, "constant_l15")->present);
+}
+
 static void an_unknown_experiment_is_wrong_usage(void **state)
 {
     (void)state;
@@ -558,6 +598,7 @@ int main(void)
         cmocka_unit_test(a_refused_walk_shows_neither_that_no_cache_is_there_nor_the_memory),
         cmocka_unit_test(short_walks_that_are_all_alike_show_nothing),
         cmocka_unit_test(an_unknown_experiment_is_wrong_usage),
+        cmocka_unit_test(a_second_cache_may_answer_later_than_what_lies_behind_it),
         cmocka_unit_test(a_cancelled_dissection_says_so),
         cmocka_unit_test(an_empty_recording_measures_nothing_and_says_why),
         cmocka_unit_test(a_broken_source_ends_the_dissection),
