@@ -76,6 +76,6 @@ char *symbol_brief(char *name, size_t most)
         length = most - strlen(close);
     }
     memmove(name, name + parts.name, length);
-    strcpy(name + length, close);
+    memcpy(name + length, close, strlen(close) + 1);
     return name;
 }
