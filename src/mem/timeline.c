@@ -24,8 +24,8 @@ static void timeline_forget_past(struct timeline *timeline)
     while (past < timeline->count && timeline->busy[past].end_ps <= now_ps) {
         past++;
     }
-    if (past > 0) {
-        timeline->count -= past;
+    timeline->count -= past;
+    if (past > 0 && timeline->count > 0) { /* mostly nothing is left */
         memmove(timeline->busy, timeline->busy + past, timeline->count * sizeof *timeline->busy);
     }
 }
@@ -61,7 +61,9 @@ static void timeline_insert(struct timeline *timeline, uint32_t i, uint64_t star
         timeline->busy = busy;
         timeline->capacity = capacity;
     }
-    memmove(busy + i + 1, busy + i, (timeline->count - i) * sizeof *busy);
+    if (i < timeline->count) {
+        memmove(busy + i + 1, busy + i, (timeline->count - i) * sizeof *busy);
+    }
     busy[i] = (struct interval){.start_ps = start_ps, .end_ps = end_ps};
     timeline->count++;
 }

@@ -228,12 +228,16 @@ bool mem_cache_hit_now(struct mem_cache *cache, uint64_t address, uint64_t arriv
     struct tags *tags = &cache->tags;
     uint64_t line = tags_line(tags, address);
     uint32_t set = tags->sets == 1 ? 0 : tags_set(tags, line * spec->line_bytes);
-    uint32_t slot = tags_find(tags, set, line);
+    uint32_t slot = cache->hit_slot;
+    if (tags->slot[slot].line != line || !tag_line_is_there(&tags->slot[slot])) {
+        slot = tags_find(tags, set, line);
+    }
     uint64_t edge_ps = clock_align(cache->clock, arrive_ps > now_ps ? arrive_ps : now_ps);
     if (slot == TAGS_NONE || (spec->accesses_per_cycle && !take_lookup(cache, edge_ps))) {
         return false;
     }
     tags_use(tags, set, slot);
+    cache->hit_slot = slot;
     cache->stats.reads++;
     cache->stats.read_hits++;
     *ready_ps = edge_ps + clock_cycles_to_ps(cache->clock, spec->hit_cycles);

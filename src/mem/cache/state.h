@@ -38,6 +38,7 @@ struct mem_cache {
     bool stalled;                            /* the head waits for a fill or for space downstream */
     void (*resume)(struct mem_cache *cache); /* a fill or space has come: the head may try again */
     bool pump_scheduled;
+    uint32_t hit_slot;  /* of the last mem_cache_hit_now(): mostly the next one's, too */
     uint64_t lookup_ps; /* the edge of the last lookups, and how many there were */
     uint32_t lookups;
 
