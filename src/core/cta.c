@@ -10,8 +10,6 @@
 #include "core/state.h"
 #include "util/error.h"
 
-/* Predicate slots are numbered in a byte. */
-#define PRED_SLOTS 256
 #define SHARED_ALIGN 64
 
 static int reserve(void **data, uint64_t *capacity, uint64_t bytes)
@@ -37,7 +35,6 @@ static void place_scoreboard(struct sm *sm, uint64_t slots)
     sm->slots = slots;
     for (uint32_t i = 0; i < sm->max_warps; i++) {
         sm->warp[i].slot_ready = sm->scoreboard + i * slots;
-        sm->warp[i].pred_ready = sm->warp[i].slot_ready + slots - PRED_SLOTS;
     }
 }
 
@@ -50,9 +47,7 @@ static int widen_scoreboard(struct sm *sm, uint64_t slots)
     }
     uint64_t *old = sm->scoreboard, old_slots = sm->slots;
     for (uint32_t i = 0; i < sm->max_warps; i++) {
-        uint64_t *to = wider + i * slots, *from = old + i * old_slots;
-        memcpy(to, from, (old_slots - PRED_SLOTS) * sizeof *to);
-        memcpy(to + slots - PRED_SLOTS, from + old_slots - PRED_SLOTS, PRED_SLOTS * sizeof *to);
+        memcpy(wider + i * slots, old + i * old_slots, old_slots * sizeof *wider);
     }
     sm->scoreboard = wider;
     sm->scoreboard_capacity = slots * sm->max_warps * sizeof *wider;
@@ -124,11 +119,17 @@ int sm_launch_check(const struct sm *sm, const struct sm_grid *grid)
                : error_set(SONDE_EINPUT, "a block wants more %s than a multiprocessor has", limit);
 }
 
+/* Registers, then predicates: what an instruction's places count. */
+static uint64_t program_slots(const struct exec_program *program)
+{
+    return (uint64_t)exec_program_slot_count(program) + exec_program_pred_count(program);
+}
+
 int sm_launch(struct sm *sm, const struct sm_grid *grid, bool beside)
 {
     const char *limit = "";
     uint64_t fit = occupancy_ctas(sm->spec, &grid->needs, sm->shared_bytes, &limit);
-    uint64_t slots = exec_program_slot_count(grid->launch->program) + PRED_SLOTS;
+    uint64_t slots = program_slots(grid->launch->program);
     return beside ? launch_beside(sm, grid, slots) : launch_alone(sm, grid, slots, fit);
 }
 
@@ -148,7 +149,7 @@ static int warp_start(struct sm *sm, struct sm_cta *cta, uint32_t slot, uint32_t
         return rc;
     }
     /* The warp here before may have left results that were still to come. */
-    memset(warp->slot_ready, 0, sm->slots * sizeof(uint64_t));
+    memset(warp->slot_ready, 0, program_slots(cta->grid->launch->program) * sizeof(uint64_t));
     warp->cta = cta;
     warp->program = exec_uop_info(cta->grid->launch->program, 0);
     warp->slot = slot;

@@ -26,26 +26,6 @@ static inline void unit_occupy(struct sm_unit *unit, uint64_t cycle, uint64_t la
     unit->busy_lanes = (unit->busy_lanes > start ? unit->busy_lanes : start) + lanes;
 }
 
-static inline void set_results(struct sm_warp *warp, const struct exec_uop_info *info,
-                               uint64_t cycle)
-{
-    for (uint32_t i = 0; i < info->dst_count; i++) {
-        warp->slot_ready[info->dst[i]] = cycle;
-    }
-    for (uint32_t i = 0; i < info->dst_pred_count; i++) {
-        warp->pred_ready[info->dst_pred[i]] = cycle;
-    }
-}
-
-/* The two common cases first: without a machine instruction for it, counting bits is a call. */
-static inline uint32_t lane_count(uint32_t lanes)
-{
-    if (lanes == UINT32_MAX) {
-        return WARP_LANES;
-    }
-    return (lanes & (lanes - 1)) == 0 ? lanes != 0 : (uint32_t)__builtin_popcount(lanes);
-}
-
 /* Of all accesses that a fragment is. */
 static uint32_t pieces_passes(const struct sm *sm, const struct exec_access *access,
                               uint32_t *count)
@@ -109,7 +89,7 @@ static uint64_t shared_result_cycle(struct sm *sm, uint32_t scheduler,
 static uint64_t cluster_result_cycle(struct sm *sm, const struct exec_access *access)
 {
     const struct cluster_spec *spec = &sm->spec->cluster;
-    uint64_t bytes = (uint64_t)lane_count(access->mask) * access->bytes * access->vec;
+    uint64_t bytes = (uint64_t)bit_count(access->mask) * access->bytes * access->vec;
     uint64_t cycles =
         spec->bytes_per_cycle ? (bytes + spec->bytes_per_cycle - 1) / spec->bytes_per_cycle : 1;
     struct sm_unit *unit = &sm->unit[UNIT_LSU];
@@ -418,7 +398,7 @@ static int issue_ended(struct sm *sm, struct sm_warp *warp, const struct exec_uo
 static inline int issue_plain(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info,
                               struct sm_unit *unit)
 {
-    uint32_t lanes = lane_count(warp->exec.active);
+    uint32_t lanes = bit_count(warp->exec.active);
     unit_occupy(unit, sm->cycle, unit->warp_lanes);
     count_issue(sm, warp, info, lanes);
     warp->next_issue = sm->cycle;
@@ -432,12 +412,12 @@ static inline int issue_plain(struct sm *sm, struct sm_warp *warp, const struct 
 }
 
 __attribute__((noinline)) static int issue_other(struct sm *sm, struct sm_warp *warp,
-                                                 const struct exec_uop_info *info,
-                                                 struct sm_unit *unit)
+                                                 const struct exec_uop_info *info)
 {
+    struct sm_unit *unit = &sm->unit[warp->units[info->unit]];
     uint64_t ready = 0; /* when what has vanished has its result */
     if (sm->profile) {
-        profile_issues(sm, warp, lane_count(warp->exec.active));
+        profile_issues(sm, warp, bit_count(warp->exec.active));
     }
     uint64_t latency = unit->latency_cycles;
     if (info->is_lowered) {
@@ -446,7 +426,7 @@ __attribute__((noinline)) static int issue_other(struct sm *sm, struct sm_warp *
     if (!info->is_lowered || info->product_steps) {
         latency = take_unit(sm, unit, info);
     }
-    uint32_t lanes = lane_count(warp->exec.active);
+    uint32_t lanes = bit_count(warp->exec.active);
     count_issue(sm, warp, info, lanes);
     if (info->is_lowered) {
         latency = info->lowered.folded ? ready : ready + latency;
@@ -479,16 +459,22 @@ __attribute__((noinline)) static int issue_other(struct sm *sm, struct sm_warp *
 static inline int issue_warp(struct sm *sm, struct sm_warp *warp)
 {
     const struct exec_uop_info *info = warp->next;
-    struct sm_unit *unit = &sm->unit[warp->units[info->unit]];
+    struct sm_unit *unit = warp->unit; /* its own, where it is plain */
     uint64_t bit = 1ull << warp->slot;
     sm->ready &= ~bit;
-    sm->unit[warp->units[info->issue_unit]].ready_warps &= ~bit;
+    unit->ready_warps &= ~bit;
     if (info->reach != REACH_NOBODY && fence_begins(sm, warp, info)) {
         warp_refresh(sm, warp);
         return 0;
     }
     return info->is_plain && !sm->looked_at ? issue_plain(sm, warp, info, unit)
-                                            : issue_other(sm, warp, info, unit);
+                                            : issue_other(sm, warp, info);
+}
+
+/* What is no instruction of the machine's issues beside another. */
+__attribute__((noinline)) static int issue_beside(struct sm *sm, struct sm_warp *warp)
+{
+    return issue_warp(sm, warp);
 }
 
 /* How long one issue holds its scheduler: the interval, or until all its registers are read. */
@@ -499,11 +485,48 @@ static uint64_t issue_cycles(const struct sm *sm, const struct exec_uop_info *in
     return reads > sm->issue_interval ? reads : sm->issue_interval;
 }
 
-/*
- * Lets one scheduler issue; lowers *next_cycle to when a busy unit lets a ready warp go on. 1: all
- * units that its ready warps need are taken.
+/* A cycle's look at the schedulers. */
+struct look {
+    uint64_t next_cycle;         /* when a busy unit lets a ready warp go on */
+    const struct sm_unit *taken; /* what was found so last, and is so to the end of the cycle */
+};
+
+/* Of one scheduler's ready warps the one to issue; NULL: there is none. *rc as of
+ * scheduler_cycle().
  */
-static int scheduler_cycle(struct sm *sm, uint32_t index, uint64_t *next_cycle)
+static struct sm_warp *choose_warp(struct sm *sm, const struct sched_state *state,
+                                   struct look *look, uint64_t candidates, int *rc)
+{
+    while (candidates) {
+        bool alone = (candidates & (candidates - 1)) == 0;
+        uint32_t slot = alone ? (uint32_t)__builtin_ctzll(candidates)
+                              : sm->sched->pick(state, candidates, sm->warp_start);
+        struct sm_warp *warp = &sm->warp[slot];
+        const struct sm_unit *unit = warp->unit;
+        if (warp->next->is_lowered && slots_now(warp, warp->next) == 0 &&
+            !unit_waits_for_lsu(sm, unit)) {
+            int issued = issue_beside(sm, warp);
+            if (issued < 0) {
+                *rc = issued;
+                return NULL;
+            }
+            candidates = (candidates & ~(1ull << slot)) | (sm->ready & 1ull << slot);
+            continue;
+        }
+        if (unit_is_free(sm, unit)) {
+            return warp;
+        }
+        uint64_t free_cycle = unit_free_cycle(sm, unit);
+        candidates &= ~unit->ready_warps;
+        look->taken = unit;
+        look->next_cycle = free_cycle < look->next_cycle ? free_cycle : look->next_cycle;
+        *rc = 1;
+    }
+    return NULL;
+}
+
+/* Lets one scheduler issue. 1: all units that its ready warps need are taken. */
+static int scheduler_cycle(struct sm *sm, uint32_t index, struct look *look)
 {
     struct sched_state *state = &sm->scheduler[index];
     uint64_t candidates = sm->ready & state->warps;
@@ -511,50 +534,34 @@ static int scheduler_cycle(struct sm *sm, uint32_t index, uint64_t *next_cycle)
         return 0;
     }
     if (sm->cycle < state->next_cycle) {
-        *next_cycle = state->next_cycle < *next_cycle ? state->next_cycle : *next_cycle;
+        look->next_cycle =
+            state->next_cycle < look->next_cycle ? state->next_cycle : look->next_cycle;
         return 0;
     }
-    bool taken = false;
-    while (candidates) {
-        bool alone = (candidates & (candidates - 1)) == 0;
-        uint32_t slot = alone ? (uint32_t)__builtin_ctzll(candidates)
-                              : sm->sched->pick(state, candidates, sm->warp_start);
-        struct sm_warp *warp = &sm->warp[slot];
-        const struct sm_unit *unit = &sm->unit[warp->units[warp->next->issue_unit]];
-        if (warp->next->is_lowered && slots_now(warp, warp->next) == 0 &&
-            !unit_waits_for_lsu(sm, unit)) {
-            int rc = issue_warp(sm, warp);
-            if (rc < 0) {
-                return rc;
-            }
-            candidates = (candidates & ~(1ull << slot)) | (sm->ready & 1ull << slot);
-            continue;
-        }
-        if (!unit_is_free(sm, unit)) {
-            uint64_t free_cycle = unit_free_cycle(sm, unit);
-            candidates &= ~unit->ready_warps;
-            taken = true;
-            *next_cycle = free_cycle < *next_cycle ? free_cycle : *next_cycle;
-            continue;
-        }
-        state->last = slot;
-        state->next_cycle = sm->cycle + issue_cycles(sm, warp->next);
-        for (uint32_t left = sm->spec->issue_per_scheduler; left > 0; left--) {
-            int rc = issue_warp(sm, warp);
-            if (rc < 0) {
-                return rc;
-            }
-            if (left == 1 || !(sm->ready >> slot & 1) ||
-                !unit_is_free(sm, &sm->unit[warp->units[warp->next->issue_unit]])) {
-                break;
-            }
-        }
-        if ((sm->ready & state->warps) && state->next_cycle < *next_cycle) {
-            *next_cycle = state->next_cycle;
-        }
-        return 0;
+    if (look->taken && !(candidates & (~look->taken->ready_warps | sm->ready_beside))) {
+        return 1;
     }
-    return taken;
+    int rc = 0;
+    struct sm_warp *warp = choose_warp(sm, state, look, candidates, &rc);
+    if (!warp) {
+        return rc;
+    }
+    uint64_t bit = 1ull << warp->slot;
+    state->last = warp->slot;
+    state->next_cycle = sm->cycle + issue_cycles(sm, warp->next);
+    for (uint32_t left = sm->spec->issue_per_scheduler; left > 0; left--) {
+        rc = issue_warp(sm, warp);
+        if (rc < 0) {
+            return rc;
+        }
+        if (left == 1 || !(sm->ready & bit) || !unit_is_free(sm, warp->unit)) {
+            break;
+        }
+    }
+    if ((sm->ready & state->warps) && state->next_cycle < look->next_cycle) {
+        look->next_cycle = state->next_cycle;
+    }
+    return 0;
 }
 
 /*
@@ -564,7 +571,7 @@ static int scheduler_cycle(struct sm *sm, uint32_t index, uint64_t *next_cycle)
  */
 uint64_t issue_cycle(struct sm *sm)
 {
-    uint64_t next_cycle = CYCLE_NEVER;
+    struct look look = {.next_cycle = CYCLE_NEVER};
     bool waits = false;
     uint32_t index = sm->first_scheduler, count = sm->spec->schedulers;
     if ((sm->ready & (sm->ready - 1)) == 0 && sm->ready) {
@@ -573,7 +580,7 @@ uint64_t issue_cycle(struct sm *sm)
         count = 1;
     }
     for (; sm->ready && count > 0; count--) {
-        int rc = scheduler_cycle(sm, index, &next_cycle);
+        int rc = scheduler_cycle(sm, index, &look);
         if (rc > 0 && !waits) {
             sm->first_scheduler = index;
             waits = true;
@@ -585,5 +592,5 @@ uint64_t issue_cycle(struct sm *sm)
         }
     }
     uint64_t turn = wheel_next_cycle(sm);
-    return turn < next_cycle ? turn : next_cycle;
+    return turn < look.next_cycle ? turn : look.next_cycle;
 }

@@ -233,7 +233,7 @@ static struct operand latest_operand(const struct sm *sm, const struct sm_warp *
                                      const struct exec_uop_info *info)
 {
     const uint32_t *producer = sm->profile->producer + warp->slot * sm->profile->stride;
-    const uint32_t *preds = producer + (warp->pred_ready - warp->slot_ready);
+    uint32_t preds = exec_program_slot_count(warp->cta->grid->launch->program);
     struct operand latest = {0, NO_PC};
     for (uint32_t i = 0; i < info->src_count; i++) {
         see_operand(&latest, warp->slot_ready, producer, info->src[i]);
@@ -242,10 +242,10 @@ static struct operand latest_operand(const struct sm *sm, const struct sm_warp *
         see_operand(&latest, warp->slot_ready, producer, info->dst[i]);
     }
     for (uint32_t i = 0; i < info->src_pred_count; i++) {
-        see_operand(&latest, warp->pred_ready, preds, info->src_pred[i]);
+        see_operand(&latest, warp->slot_ready, producer, preds + info->src_pred[i]);
     }
     for (uint32_t i = 0; i < info->dst_pred_count; i++) {
-        see_operand(&latest, warp->pred_ready, preds, info->dst_pred[i]);
+        see_operand(&latest, warp->slot_ready, producer, preds + info->dst_pred[i]);
     }
     return latest;
 }
@@ -347,12 +347,8 @@ void profile_issues(struct sm *sm, const struct sm_warp *warp, uint32_t lanes)
     tracked->slept = info->unit == UNIT_SPECIAL && !info->is_branch;
     profile->issued[warp->scheduler] = sm->cycle + 1;
     uint32_t *producer = profile->producer + warp->slot * profile->stride;
-    uint32_t *preds = producer + (warp->pred_ready - warp->slot_ready);
-    for (uint32_t i = 0; i < info->dst_count; i++) {
-        producer[info->dst[i]] = pc;
-    }
-    for (uint32_t i = 0; i < info->dst_pred_count; i++) {
-        preds[info->dst_pred[i]] = pc;
+    for (uint32_t i = info->place_count - info->result_count; i < info->place_count; i++) {
+        producer[info->place[i]] = pc;
     }
 }
 

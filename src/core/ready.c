@@ -15,19 +15,10 @@ static inline uint64_t latest(uint64_t a, uint64_t b)
 
 static inline uint64_t operands_ready(const struct sm_warp *warp, const struct exec_uop_info *info)
 {
-    const uint64_t *slot = warp->slot_ready, *pred = warp->pred_ready;
+    const uint64_t *slot = warp->slot_ready;
     uint64_t cycle = warp->next_issue;
-    for (uint32_t i = 0; i < info->src_count; i++) {
-        cycle = latest(cycle, slot[info->src[i]]);
-    }
-    for (uint32_t i = 0; i < info->dst_count; i++) {
-        cycle = latest(cycle, slot[info->dst[i]]);
-    }
-    for (uint32_t i = 0; i < info->src_pred_count; i++) {
-        cycle = latest(cycle, pred[info->src_pred[i]]);
-    }
-    for (uint32_t i = 0; i < info->dst_pred_count; i++) {
-        cycle = latest(cycle, pred[info->dst_pred[i]]);
+    for (uint32_t i = 0; i < info->place_count; i++) {
+        cycle = latest(cycle, slot[info->place[i]]);
     }
     return cycle;
 }
@@ -74,7 +65,12 @@ static void make_ready(struct sm *sm, struct sm_warp *warp)
 {
     __builtin_prefetch(warp->exec.state);
     sm->ready |= 1ull << warp->slot;
-    sm->unit[warp->units[warp->next->issue_unit]].ready_warps |= 1ull << warp->slot;
+    warp->unit = &sm->unit[warp->units[warp->next->issue_unit]];
+    warp->unit->ready_warps |= 1ull << warp->slot;
+    if (warp->next->is_lowered) {
+        uint64_t beside = warp->next->lowered.slots < LOWER_ONE;
+        sm->ready_beside = (sm->ready_beside & ~(1ull << warp->slot)) | beside << warp->slot;
+    }
 }
 
 static void wheel_insert(struct sm *sm, uint32_t slot, uint64_t cycle)
@@ -129,16 +125,4 @@ void wheel_turn(struct sm *sm)
             wheel_insert(sm, warp->slot, warp->ready_cycle);
         }
     }
-}
-
-uint64_t wheel_next_cycle(const struct sm *sm)
-{
-    if (!sm->wheel_used) {
-        return CYCLE_NEVER;
-    }
-    /* Rotate so that the spoke of the next cycle is bit 0. */
-    uint32_t next = (uint32_t)((sm->cycle + 1) % WHEEL_CYCLES);
-    uint64_t used = sm->wheel_used;
-    uint64_t rotated = next ? used >> next | used << (WHEEL_CYCLES - next) : used;
-    return sm->cycle + 1 + (uint64_t)__builtin_ctzll(rotated);
 }

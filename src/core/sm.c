@@ -79,12 +79,14 @@ static void units_init(struct sm *sm)
         for (uint32_t i = 0; i < ISA_UNIT_COUNT; i++) {
             uint32_t place = unit_is_shared(i) ? i : part * ISA_UNIT_COUNT + i;
             sm->unit_place[part][i] = (uint8_t)place;
+            sm->unit[place].feeds_lsu = i == UNIT_LSU || i == UNIT_TEX;
             sm->unit[place].latency_cycles = sm->spec->unit[i].latency_cycles;
             sm->unit[place].lanes_per_cycle = sm->spec->unit[i].lanes_per_cycle;
             uint32_t lanes = sm->spec->unit[i].lanes_per_cycle;
             sm->unit[place].lanes_shift =
-                lanes & (lanes - 1) ? UNIT_NO_SHIFT : (uint32_t)__builtin_ctz(lanes);
-            sm->unit[place].warp_lanes = unit_is_shared(i) ? WARP_LANES : WARP_LANES * parts;
+                lanes & (lanes - 1) ? UNIT_NO_SHIFT : (uint8_t)__builtin_ctz(lanes);
+            sm->unit[place].warp_lanes =
+                (uint16_t)(unit_is_shared(i) ? WARP_LANES : WARP_LANES * parts);
         }
     }
     sm->issue_interval = sm->spec->issue_interval ? sm->spec->issue_interval : 1;

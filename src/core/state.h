@@ -49,12 +49,12 @@ struct sm_warp {
     uint64_t next_issue; /* the instruction before allows the next from here on */
     uint64_t
         fence_cycle; /* of a fence or release that has begun, and acts at the next issue; or 0 */
-    uint64_t *slot_ready; /* by register slot, then by predicate slot */
-    uint64_t *pred_ready;
+    uint64_t *slot_ready; /* by place: exec_uop_info */
     struct sm_cta *cta;
     uint32_t slot, index; /* in the SM; in the CTA */
     uint32_t scheduler;   /* that the slot is dealt to */
     const uint8_t *units; /* of its sub-core: by class, the place in sm->unit */
+    struct sm_unit *unit; /* of a ready one: that `next` waits for */
     uint32_t part;        /* of a slot that has been earned, in LOWER_ONE-ths */
     enum warp_state state;
     bool blocked;
@@ -73,12 +73,13 @@ struct sm_warp {
     struct copies_arrivals arrivals;
 };
 
-#define UNIT_NO_SHIFT UINT32_MAX
+#define UNIT_NO_SHIFT UINT8_MAX
 
 struct sm_unit {
     uint32_t latency_cycles, lanes_per_cycle;
-    uint32_t lanes_shift; /* of which lanes_per_cycle is the power of two; UNIT_NO_SHIFT: none */
-    uint32_t warp_lanes;  /* that a warp takes: 32, of a sub-core's unit times their number */
+    uint16_t warp_lanes;  /* that a warp takes: 32, of a sub-core's unit times their number */
+    uint8_t lanes_shift;  /* of which lanes_per_cycle is the power of two; UNIT_NO_SHIFT: none */
+    bool feeds_lsu;       /* it issues into the LSU's queues: UNIT_LSU, UNIT_TEX */
     uint64_t busy_lanes;  /* free again at this time, counted in lanes_per_cycle-ths of a cycle */
     uint64_t ready_warps; /* of `ready`: those whose next instruction goes here */
 };
@@ -86,7 +87,8 @@ struct sm_unit {
 struct sm {
     /* What every cycle touches. */
     uint64_t ready;
-    uint64_t cycle; /* all cycles up to this one are over */
+    uint64_t ready_beside; /* those of them that may issue beside another, whatever is taken */
+    uint64_t cycle;        /* all cycles up to this one are over */
     uint64_t wheel_used;
     uint64_t wheel[WHEEL_CYCLES];
     uint64_t scheduled_cycle; /* of the pending event, CYCLE_NEVER: none */
@@ -160,13 +162,31 @@ void shared_before_free(struct sm *sm); /* cta.c: no CTA is resident */
 /* What every ready warp needs of its unit. */
 static inline bool unit_waits_for_lsu(const struct sm *sm, const struct sm_unit *unit)
 {
-    return (unit == &sm->unit[UNIT_LSU] || unit == &sm->unit[UNIT_TEX]) && lsu_full(&sm->lsu);
+    return unit->feeds_lsu && lsu_full(&sm->lsu);
 }
 
 static inline bool unit_is_free(const struct sm *sm, const struct sm_unit *unit)
 {
     return unit->busy_lanes < (sm->cycle + 1) * unit->lanes_per_cycle &&
            !unit_waits_for_lsu(sm, unit);
+}
+
+/* The two common cases first: without a machine instruction for it, counting bits is a call. */
+static inline uint32_t bit_count(uint32_t bits)
+{
+    if (bits == UINT32_MAX) {
+        return WARP_LANES;
+    }
+    return (bits & (bits - 1)) == 0 ? bits != 0 : (uint32_t)__builtin_popcount(bits);
+}
+
+/* What an instruction writes is there at `cycle`. */
+static inline void set_results(struct sm_warp *warp, const struct exec_uop_info *info,
+                               uint64_t cycle)
+{
+    for (uint32_t i = info->place_count - info->result_count; i < info->place_count; i++) {
+        warp->slot_ready[info->place[i]] = cycle;
+    }
 }
 
 /* sm->profile or sm->repeats has changed. */
@@ -208,7 +228,19 @@ bool fence_begins(struct sm *sm, struct sm_warp *warp, const struct exec_uop_inf
 bool fence_drains(const struct sm *sm, const struct sm_warp *warp,
                   const struct exec_uop_info *info);
 void wheel_turn(struct sm *sm); /* what is due at sm->cycle is ready */
-uint64_t wheel_next_cycle(const struct sm *sm);
+
+/* The next cycle in which something is due. */
+static inline uint64_t wheel_next_cycle(const struct sm *sm)
+{
+    if (!sm->wheel_used) {
+        return CYCLE_NEVER;
+    }
+    /* Rotate so that the spoke of the next cycle is bit 0. */
+    uint32_t next = (uint32_t)((sm->cycle + 1) % WHEEL_CYCLES);
+    uint64_t used = sm->wheel_used;
+    uint64_t rotated = next ? used >> next | used << (WHEEL_CYCLES - next) : used;
+    return sm->cycle + 1 + (uint64_t)__builtin_ctzll(rotated);
+}
 
 /* issue.c */
 uint64_t issue_cycle(struct sm *sm); /* issue what can in sm->cycle; the next cycle worth a look */

@@ -26,6 +26,7 @@
 #define WARP_LANES 32
 #define EXEC_PIECES_MAX 16     /* a fragment of bytes, each in a row of its own */
 #define EXEC_MAX_SLOTS_READ 32 /* a matrix product of f64 reads so many */
+#define EXEC_MAX_PLACES (EXEC_MAX_SLOTS_READ + 8 + 4 + 2)
 
 struct exec_program; /* a kernel decoded for execution; immutable, shared by all warps */
 struct exec_memory;  /* the memory image of a device, see exec/memory.h */
@@ -65,6 +66,10 @@ struct exec_uop_info {
     bool acquires, releases; /* of memory order: later accesses wait for it; it for earlier ones */
     enum exec_reach reach;   /* of a fence or release */
     enum isa_space space;    /* of a memory access, SPACE_NONE: generic */
+    /* All of the slots below, as places of the scoreboard: registers, then predicates. Each once,
+     * and those that are written last. */
+    uint8_t place_count, result_count;
+    uint16_t place[EXEC_MAX_PLACES];
     uint8_t src_count, dst_count;
     uint8_t src_pred_count, dst_pred_count;
     uint16_t src[EXEC_MAX_SLOTS_READ]; /* 32-bit slots read (a 64-bit value: both) */
@@ -344,6 +349,8 @@ bool exec_program_ctas_are_apart(const struct exec_program *program);
 bool exec_program_uses_clusters(const struct exec_program *program);
 /* The most register slots of 4 bytes a lane in any function that is reached. */
 uint32_t exec_program_slot_count(const struct exec_program *program);
+/* The most predicates of a lane, likewise. */
+uint32_t exec_program_pred_count(const struct exec_program *program);
 /* A hash of the instructions with their operands and lines: modules may have kernels of one name.
  */
 uint64_t exec_program_code(const struct exec_program *program);

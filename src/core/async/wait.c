@@ -12,9 +12,7 @@
 static void result_is_there(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info,
                             uint64_t cycle)
 {
-    for (uint32_t i = 0; i < info->dst_pred_count; i++) {
-        warp->pred_ready[info->dst_pred[i]] = cycle;
-    }
+    set_results(warp, info, cycle);
     warp->next_issue = sm->cycle;
 }
 

@@ -95,7 +95,7 @@ static inline bool is_fragment(const struct exec_access *access)
  */
 static inline bool has_result(const struct exec_uop_info *info)
 {
-    return (info->dst_count | info->dst_pred_count) != 0;
+    return info->result_count != 0;
 }
 
 /* pool.c: memory is taken up to the high-water mark and kept. NULL: there is none. */

@@ -11,12 +11,7 @@ static void access_complete(struct sm *sm, struct lsu_access *access, uint64_t c
     struct sm_warp *warp = access->warp;
     const struct exec_uop_info *info = access->info;
     sm->stats.latency[sm_latency_place(cycle - access->issue_cycle)]++;
-    for (uint32_t i = 0; i < info->dst_count; i++) {
-        warp->slot_ready[info->dst[i]] = cycle;
-    }
-    for (uint32_t i = 0; i < info->dst_pred_count; i++) {
-        warp->pred_ready[info->dst_pred[i]] = cycle;
-    }
+    set_results(warp, info, cycle);
     warp->outstanding--;
     if (access->kind == ACCESS_COPY) {
         warp->copies.out[access->copy_group]--;

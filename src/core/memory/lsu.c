@@ -89,13 +89,13 @@ int lsu_enqueue_spare(struct sm *sm, enum pipe pipe)
 static void head_pop(struct sm *sm, struct lsu_queue *queue)
 {
     queue->head = queue->head->next;
-    lsu_set_next(&sm->lsu, queue, sm->cycle + 1);
     if (!queue->head) {
         queue->end = &queue->head;
         lsu_set_next(&sm->lsu, queue, CYCLE_NEVER);
-    } else if (queue->head->lookup_cycle > queue->next_cycle) {
-        lsu_set_next(&sm->lsu, queue, queue->head->lookup_cycle);
+        return;
     }
+    uint64_t lookup = queue->head->lookup_cycle;
+    lsu_set_next(&sm->lsu, queue, lookup > sm->cycle ? lookup : sm->cycle + 1);
 }
 
 /* The head has sent all that it has to send. */
@@ -118,17 +118,19 @@ static void queue_cycle(struct sm *sm, struct lsu_queue *queue)
 {
     struct lsu_access *head = queue->head;
     int rc = 0;
-    lsu_set_next(&sm->lsu, queue, CYCLE_NEVER);
+    queue->next_cycle = CYCLE_NEVER;
     if (!head->started && !lsu_start(sm, head, &rc)) {
-        return; /* atomics_perform() goes on */
+        lsu_set_next(&sm->lsu, queue, queue->next_cycle); /* atomics_perform() goes on */
+        return;
     }
     if (rc == 0 && head->sent < head->count) {
         rc = lsu_send(sm, head);
     }
     if (rc < 0) {
         sm_fault(sm, rc);
-    } else if (rc > 0) {
-        return; /* space_again() goes on */
+    }
+    if (rc != 0) {
+        lsu_set_next(&sm->lsu, queue, queue->next_cycle); /* space_again() goes on */
     } else if (head->sent < head->count) {
         lsu_set_next(&sm->lsu, queue, sm->cycle + queue->interval_cycles);
     } else {

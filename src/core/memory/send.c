@@ -170,7 +170,7 @@ int lsu_send(struct sm *sm, struct lsu_access *access)
                                             .paddr = paddr,
                                             .bytes = t->bytes,
                                             .lanes = (uint8_t)t->lanes,
-                                            .sectors = (uint32_t)__builtin_popcount(t->sectors),
+                                            .sectors = bit_count(t->sectors),
                                             .passes = t->passes,
                                             .sm = sm->id,
                                             .kind = request_kind(access),

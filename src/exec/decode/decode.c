@@ -217,13 +217,42 @@ static int lower_functions(struct exec_program *program, enum lowering lowering)
     return SONDE_OK;
 }
 
+static bool is_among(uint32_t slot, const uint16_t *list, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (list[i] == slot)
+            return true;
+    return false;
+}
+
+static void note_places(struct exec_uop_info *info, uint32_t registers)
+{
+    uint16_t written[sizeof info->dst / sizeof info->dst[0] + sizeof info->dst_pred];
+    uint32_t results = 0, count = 0;
+    for (uint32_t i = 0; i < info->dst_count; i++)
+        written[results++] = info->dst[i];
+    for (uint32_t i = 0; i < info->dst_pred_count; i++)
+        written[results++] = (uint16_t)(registers + info->dst_pred[i]);
+    for (uint32_t i = 0; i < (uint32_t)info->src_count + info->src_pred_count; i++) {
+        uint32_t slot =
+            i < info->src_count ? info->src[i] : registers + info->src_pred[i - info->src_count];
+        if (!is_among(slot, written, results) && !is_among(slot, info->place, count))
+            info->place[count++] = (uint16_t)slot;
+    }
+    memcpy(info->place + count, written, results * sizeof written[0]);
+    info->place_count = (uint8_t)(count + results);
+    info->result_count = (uint8_t)results;
+}
+
 /* Decided once instead of at every issue. */
 static void note_plain(struct exec_program *program)
 {
+    uint32_t registers = exec_program_slot_count(program);
     for (uint32_t pc = 0; pc < program->length; pc++) {
         struct exec_uop_info *info = &program->infos[pc];
+        note_places(info, registers);
         info->is_plain = !info->is_lowered && !info->is_branch && !info->is_async &&
-                         !info->reads_clock && info->unit != UNIT_SPECIAL &&
+                         !info->reads_clock && !info->is_division && info->unit != UNIT_SPECIAL &&
                          info->product_steps == 0 && info->reach == REACH_NOBODY;
     }
 }
@@ -327,6 +356,15 @@ uint32_t exec_program_slot_count(const struct exec_program *program)
     for (uint32_t i = 0; i < program->function_count; i++)
         if (program->functions[i]->func->slot_count > most)
             most = program->functions[i]->func->slot_count;
+    return most;
+}
+
+uint32_t exec_program_pred_count(const struct exec_program *program)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < program->function_count; i++)
+        if (program->functions[i]->func->pred_count > most)
+            most = program->functions[i]->func->pred_count;
     return most;
 }
 

@@ -323,6 +323,14 @@ static void the_scoreboard_is_told_what_is_read_and_written(void **state)
     assert_int_equal(store->src_pred[0], compare->dst_pred[0]);
     assert_int_equal(store->src_count, 4);
     assert_int_equal(store->dst_count, 0);
+    uint32_t preds = exec_program_slot_count(dev.program);
+    assert_int_equal(compare->place_count, 3);
+    assert_int_equal(compare->result_count, 1);
+    assert_int_equal(compare->place[0], load->dst[0]);
+    assert_int_equal(compare->place[2], preds + compare->dst_pred[0]);
+    assert_int_equal(store->place_count, 5);
+    assert_int_equal(store->result_count, 0);
+    assert_int_equal(store->place[4], preds + compare->dst_pred[0]);
     assert_true(exec_uop_info(dev.program, 6)->reads_clock);
     assert_int_equal(exec_uop_info(dev.program, 6)->unit, UNIT_SPECIAL);
     assert_true(exec_uop_info(dev.program, 8)->is_barrier);
