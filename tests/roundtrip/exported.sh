@@ -176,3 +176,34 @@ sed -i '/^constant_l1:/,/^constant_l15:/ { s/size: 2048 B/size: 1024 B/; s/ways:
 dissect sim:./again.yaml wrong.json --only constant_l1
 "$SONDE" compare told.json wrong.json --cycles 1 --percent 5 >wrong && fail "half of the ways, and nothing differs"
 grep -q '^differs .*constant_l1.ways ' wrong || fail "half of the ways do not show"
+
+# A slow memory is fewer channels as fast as the base's, so that a lone load takes no longer; a rate that the ports make with whole lines of L2,
+# and not with what a miss fetches, says that an SM asks for lines; where no L2 was told, what misses of L1 take has no copies beside.
+python3 - told.json <<'EOF' || fail "no dissections of rates"
+import json, sys
+told = json.load(open(sys.argv[1]))
+def rates(**rate):
+    for key, value in rate.items():
+        told["memory"][key + "_bandwidth"] = {"value": value, "unit": "B/s", "confidence": 0.9, "evidence": "l2.1"}
+rates(read=2e10, write=1.5e10)
+json.dump(told, open("slow.json", "w"))
+five = told["device"]["sms"] * told["device"]["clock_hz"] * 128 / 5
+rates(read=five, write=five)
+l1 = next(one for one in told["caches"] if one["id"] == "l1_data")
+l1["fetch_granularity"] = dict(l1["fetch_granularity"], value=32)
+json.dump(told, open("lines.json", "w"))
+l2 = next(one for one in told["caches"] if one["id"] == "l2")
+l2.clear()
+l2.update({"id": "l2", "present": False, "status": "not measured", "reason": "the test's"})
+json.dump(told, open("blind.json", "w"))
+EOF
+# over FILE BASE SECTION PATTERN
+over() {
+    "$SONDE" export "$1.json" --format sonde --base "$2" -o "$1.yaml" && "$SONDE" model check "$1.yaml" >check || fail "$1 over $2: no model"
+    sed -n "/^$3:/,/^[a-z]/p" "$1.yaml" >part
+    grep -q "^  $4" part || fail "$1 over $2: no $4 in: $(cat part)"
+}
+over slow v100 dram 'channels: 2 '
+over slow v100 dram 'fixed_latency: [1-9][0-9][0-9] '
+over lines gtx780 sm 'coalesce: {segment: 128 B, sector: 32 B}'
+over blind gh100 l2 'copy_latency: 0 '

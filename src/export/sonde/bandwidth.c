@@ -17,7 +17,7 @@
 static const struct {
     double least_share, same, noise, lanes_each, same_cycles, most_activate, far, reached, exact,
         least_port, more_than_one;
-    uint32_t most_lanes, queue;
+    uint32_t most_lanes, queue, longest_line;
     uint64_t least_ps, most_ps;
     uint32_t most_time, most_refresh, most_refresh_period;
 } limits = {
@@ -34,7 +34,8 @@ static const struct {
     .more_than_one = 1,  /* requests a cycle */
     .most_lanes = 64,    /* sm.lsu.parallel's own limit */
     .queue = 64,         /* messages that leave in a cycle */
-    .least_ps = 10,      /* of DRAM's clock, the loader's limits: these five */
+    .longest_line = 1024, /* bytes; requests are no longer */
+    .least_ps = 10,       /* of DRAM's clock, the loader's limits: these five */
     .most_ps = 1000000,
     .most_time = 1000, /* cycles */
     .most_refresh = 10000,
@@ -118,6 +119,25 @@ static bool take_clock(struct dram_spec *dram, const json_t *root)
     return scale_clock(dram, ratio);
 }
 
+/* A bus that is `ratio` times as slow: fewer parts as fast as the base's, so that a lone load takes
+ * no longer, and what is left by a slower clock. False: there is no such DRAM. */
+static bool cut_bus(struct model *base, double ratio)
+{
+    struct dram_spec *dram = &base->dram;
+    uint32_t parts = dram->channels * (dram->subchannels ? dram->subchannels : 1);
+    double wanted = fmax(1, (double)parts / ratio);
+    uint32_t kept = (uint32_t)ceil(wanted);
+    for (uint32_t n = base->l2_slices; n >= wanted; n--) { /* channels divide the slices */
+        kept = base->l2_slices % n == 0 ? n : kept;
+    }
+    if (!scale_clock(dram, ratio * kept / parts)) {
+        return false;
+    }
+    dram->channels = kept;
+    dram->subchannels = 1;
+    return true;
+}
+
 /* Bytes a second through the ports of all SMs, in messages of a header and `bytes`; `cycles`: what
  * one takes. */
 static double port_rate(const struct model *base, const json_t *root, uint32_t bytes, double cycles)
@@ -130,6 +150,29 @@ static double port_rate(const struct model *base, const json_t *root, uint32_t b
 static double message_cycles(const struct model *base, uint32_t bytes, uint32_t width)
 {
     return width > 0 ? ceil(((double)base->noc.header_bytes + bytes) / width) : 0;
+}
+
+/* A whole number of cycles for each message is the measured rate. */
+static bool is_of_port(double rate, const struct model *base, const json_t *root, uint32_t bytes,
+                       uint32_t width)
+{
+    double passes = port_rate(base, root, bytes, message_cycles(base, bytes, width));
+    return rate > 0 && width > 0 && fabs(rate / passes - 1) <= limits.exact;
+}
+
+bool way_moves_lines(uint32_t *line, const json_t *root, const struct model *base, uint32_t fetched)
+{
+    const struct noc_spec *noc = &base->noc;
+    double read = measured(root, "read_bandwidth"), write = measured(root, "write_bandwidth");
+    uint64_t whole = base->l2.line_bytes;
+    saved_u64(&whole, saved_cache(root, "l2"), "line");
+    *line = whole <= limits.longest_line ? (uint32_t)whole : 0;
+    bool is_sent = is_of_port(write, base, root, *line, noc->request_bytes_per_cycle) &&
+                   !is_of_port(write, base, root, fetched, noc->request_bytes_per_cycle);
+    bool is_got = is_of_port(read, base, root, *line, noc->reply_bytes_per_cycle) &&
+                  !is_of_port(read, base, root, fetched, noc->reply_bytes_per_cycle);
+    return *line > fetched && *line % fetched == 0 && (*line & (*line - 1)) == 0 &&
+           (is_sent || is_got);
 }
 
 /*
@@ -148,7 +191,7 @@ static bool take_slow_clock(struct model *base, const json_t *root, uint32_t byt
         write > limits.far * port_rate(base, root, bytes, out)) {
         return false;
     }
-    return scale_clock(&base->dram, bus_of(&base->dram) / bus);
+    return cut_bus(base, bus_of(&base->dram) / bus);
 }
 
 /*

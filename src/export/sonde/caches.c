@@ -453,8 +453,10 @@ static void copy_line(struct model_text *t, const struct parts_plan *parts)
 {
     const struct l2_parts_spec *base = &t->base->l2_parts;
     if (parts->count == base->count && parts->copy_cycles != base->copy_cycles) {
-        model_line(t, 1, "measured: one class of hits", "copy_latency: %" PRIu32 " cycles",
-                   parts->copy_cycles);
+        model_line(t, 1,
+                   saved_cache(t->root, "l2") ? "measured: one class of hits"
+                                              : "not measured: misses of L1 are told by one number",
+                   "copy_latency: %" PRIu32 " cycles", parts->copy_cycles);
     }
 }
 
@@ -466,6 +468,9 @@ static void told_parts(struct parts_plan *parts, const struct model_text *t)
     uint64_t count;
     *parts = (struct parts_plan){.count = base->count, .copy_cycles = base->copy_cycles};
     geometry_read(&g, l2, t->base->l2.line_bytes);
+    if (!l2 && base->count > 1 && saved_cache(t->root, "l1_data")) {
+        parts->copy_cycles = 0; /* L1's misses are told by one number */
+    }
     if (!saved_u64(&count, l2, "count")) {
         return;
     }

@@ -58,6 +58,10 @@ uint32_t way_load_bytes(const struct model *base);
  * sectors. */
 uint32_t way_segment(const json_t *root, const struct model *base);
 bool way_is_by_line(const json_t *root, const struct model *base);
+/* Whether what all SMs wrote, or read, passes their ports in lines of L2, and not in what a miss
+ * fetches: a rate that a port makes is one over a whole number of cycles. */
+bool way_moves_lines(uint32_t *line, const json_t *root, const struct model *base,
+                     uint32_t fetched);
 /* What the network takes for a reply of so many bytes, and its request, beyond a cycle each. */
 double way_network_extra(const struct model *base, uint32_t data_bytes);
 /* Whether the model will have an L2: found, or the base's and not shown to be absent. */

@@ -278,6 +278,28 @@ static uint64_t most_subchannels(const struct dram_spec *dram)
 }
 
 /* Channels divide the slices; fewer of them have more subchannels, for the same bandwidth. */
+static void channel_lines(struct model_text *t, uint64_t slices)
+{
+    const struct dram_spec *dram = &t->base->dram;
+    uint64_t all = (uint64_t)dram->channels * (dram->subchannels ? dram->subchannels : 1);
+    uint64_t channels = slices < all ? slices : all;
+    bool is_cut = t->bandwidth.is_slowed; /* to just so many parts */
+    while (slices % channels != 0 || (is_cut && all % channels != 0)) {
+        channels--;
+    }
+    uint64_t each = (all + channels - 1) / channels, most = most_subchannels(dram);
+    model_line(t, 1,
+               is_cut ? "as few as bring about what was read and written"
+                      : "a divisor of the slices",
+               "channels: %" PRIu64, channels);
+    model_line(t, 1, is_cut ? "the same" : "as much bandwidth as the base has",
+               "subchannels: %" PRIu64, each < most ? each : most);
+    if (each > most && dram->bytes_per_cycle) {
+        model_line(t, 1, "the same, of as many as a channel may have", "width: %" PRIu64 " B/cycle",
+                   (dram->bytes_per_cycle * each + most - 1) / most);
+    }
+}
+
 static void memory_section(struct model_text *t, const struct latency_plan *plan, uint64_t slices)
 {
     const struct dram_spec *dram = &t->base->dram;
@@ -290,18 +312,8 @@ static void memory_section(struct model_text *t, const struct latency_plan *plan
         snprintf(comment, sizeof(comment), "%s", plan->memory_of_kinds);
     }
     model_line(t, 0, "", "dram:");
-    if (slices % dram->channels != 0) {
-        uint32_t parts = dram->subchannels ? dram->subchannels : 1;
-        uint64_t all = (uint64_t)dram->channels * parts, each = (all + slices - 1) / slices;
-        uint64_t most = most_subchannels(dram);
-        model_line(t, 1, "a divisor of the slices", "channels: %" PRIu64, slices);
-        model_line(t, 1, "as much bandwidth as the base has", "subchannels: %" PRIu64,
-                   each < most ? each : most);
-        if (each > most && dram->bytes_per_cycle) {
-            model_line(t, 1, "the same, of as many as a channel may have",
-                       "width: %" PRIu64 " B/cycle",
-                       (dram->bytes_per_cycle * each + most - 1) / most);
-        }
+    if (slices % dram->channels != 0 || t->bandwidth.is_slowed) {
+        channel_lines(t, slices);
     }
     model_clock_lines(t);
     model_line(t, 1, comment, "fixed_latency: %" PRIu32 " cycles", plan->dram_fixed);

@@ -43,8 +43,11 @@ uint32_t way_segment(const json_t *root, const struct model *base)
     uint64_t segment = 0;
     bool is_told = saved_u64(&segment, l1 ? l1 : saved_cache(root, "l2"), "fetch_granularity") &&
                    segment >= 32 && (segment & (segment - 1)) == 0;
-    return way_is_by_line(root, base) || !is_told ? base->sm.coalesce.segment_bytes
-                                                  : (uint32_t)segment;
+    if (way_is_by_line(root, base) || !is_told) {
+        return base->sm.coalesce.segment_bytes;
+    }
+    uint32_t line;
+    return way_moves_lines(&line, root, base, (uint32_t)segment) ? line : (uint32_t)segment;
 }
 
 double way_network_extra(const struct model *base, uint32_t data_bytes)
