@@ -415,7 +415,7 @@ int export_sonde(char **text, const json_t *root, const char *source,
     json_t *told = json_deep_copy(root);
     char path[64], *base_path = NULL;
     int rc = told ? base_of(&base, root, options) : error_memory();
-    if (rc == 0 && options->base && strcmp(options->base, base->name) != 0) {
+    if (base && options->base && strcmp(options->base, base->name) != 0) {
         base_path = realpath(options->base, NULL); /* holds wherever the model is put */
     }
     *text = NULL;
