@@ -399,6 +399,33 @@ static bool are_in_turn(const struct sets *sets)
     return count > 1;
 }
 
+/*
+ * Fresh walks of nothing but what was found: a set has one page more than entries, and must not fit
+ * alone. Parts of a set would, that its policy made miss one after the other. Behind another level
+ * so few pages tell nothing.
+ */
+static int check_alone(struct sets *sets, bool *good)
+{
+    size_t pages = sets->level->fits + limits.max_more + 1, count = 0;
+    uint32_t *page = malloc(pages * sizeof *page);
+    int rc = page ? 0 : error_memory();
+    for (uint32_t set = 1; rc == 0 && *good && set <= sets->out->set_count; set++) {
+        count = 0;
+        for (size_t i = 0; i < pages && i < sets->room; i++) {
+            if (sets->of[i] == set) {
+                page[count++] = (uint32_t)i;
+            }
+        }
+        if (count > limits.hidden * sets->in_front) {
+            bool fits = false;
+            rc = fits_without(sets, &fits, page, count, 0, 0);
+            *good = !fits;
+        }
+    }
+    free(page);
+    return rc;
+}
+
 static int page_by_page(struct sets *sets, bool *good)
 {
     const struct tlb_level *level = sets->level;
@@ -413,7 +440,7 @@ static int page_by_page(struct sets *sets, bool *good)
     }
     *good = *good && all_missed(sets) && sets->entries >= level->fits &&
             (count_sizes(sets->out) <= limits.most_sizes || are_in_turn(sets));
-    return rc;
+    return rc ? rc : check_alone(sets, good);
 }
 
 /* ---- any policy ---- */

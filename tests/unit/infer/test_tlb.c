@@ -391,6 +391,24 @@ static void rules_show_from_a_state_that_is_known(void **state)
 }
 
 /* Of two entries LRU and NRU do the same. */
+/* What srrip misses of a set depends on what was before: first a part of it, later the rest. */
+static void a_part_of_a_set_is_no_set(void **state)
+{
+    (void)state;
+    struct rng rng;
+    rng_seed(&rng, 3);
+    for (unsigned i = 0; i < 12; i++) {
+        struct gpu gpu = {.level = {{.sets = 3 + i % 2, .ways = 4 + i % 3, .rule = SRRIP}}};
+        for (size_t k = 0; k < 64; k++) {
+            gpu.level[0].used[k / 8][k % 8] = rng_below(&rng, 4);
+        }
+        const struct tlb_result *tlb = dissect(&gpu, 0);
+        if (tlb->sets.status == ATTRIBUTE_MEASURED && tlb->sets.confidence > 0.9) {
+            assert_value(&tlb->sets, gpu.level[0].sets);
+        }
+    }
+}
+
 static void rules_of_two_entries_are_one(void **state)
 {
     (void)state;
@@ -671,6 +689,7 @@ int main(void)
         cmocka_unit_test(behind_a_level_that_draws_a_rule_shows),
         cmocka_unit_test(strays_do_not_pass_for_misses),
         cmocka_unit_test(rules_show_from_a_state_that_is_known),
+        cmocka_unit_test(a_part_of_a_set_is_no_set),
         cmocka_unit_test(rules_of_two_entries_are_one),
         cmocka_unit_test(sets_of_one_entry_beside_one_that_draws_are_found),
         cmocka_unit_test(a_set_larger_than_others_is_no_set_alike),
