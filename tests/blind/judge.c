@@ -85,15 +85,17 @@ void judge_value(struct judge *j, json_t *owner, unsigned score, double truth, d
 void judge_other(struct judge *j, unsigned score, double confidence, bool right, bool can_be_told,
                  const char *truth, const char *found)
 {
-    bool given = confidence >= 0;
+    bool given = confidence >= 0, numbered = confidence < JUDGE_NO_NUMBER;
     count(j, score, given, right, can_be_told);
-    if (given) {
+    if (given && numbered) {
         blind_count_given(j->tally, confidence, right);
     }
     if (is_to_print(j, given, right, can_be_told)) {
         printf("%s is %s%s, ", blind_score_name(score), truth, can_be_told ? "" : " (untold)");
-        if (given) {
+        if (given && numbered) {
             printf("found %s (confidence %.2f)\n", found, confidence);
+        } else if (given) {
+            printf("found %s\n", found);
         } else {
             printf("not measured: %s\n", found);
         }

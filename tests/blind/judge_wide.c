@@ -110,8 +110,8 @@ static void judge_cache(struct wide *w, const struct seen *s)
     const char *status = json_string_value(json_object_get(cache, "status"));
     bool absent = cache && !said && status && strcmp(status, "absent") == 0;
     j->owner = s->owner;
-    /* What is not measured is neither. A wrong presence counts as told without doubt. */
-    judge_other(j, SCORE_present, said || absent ? 0.89 : -1, there ? said : absent, true,
+    /* What is not measured is neither. */
+    judge_other(j, SCORE_present, said || absent ? JUDGE_NO_NUMBER : -1, there ? said : absent, true,
                 there ? "true" : "false",
                 said     ? "present"
                 : absent ? "absent"
@@ -149,7 +149,7 @@ static void judge_sharing(struct wide *w, const char *id, unsigned owner, bool t
     bool given = json_is_array(list);
     bool right = with ? found : json_array_size(list) == 0;
     w->judge.owner = owner;
-    judge_other(&w->judge, SCORE_shared_with, given ? 0.89 : -1, given && right, true,
+    judge_other(&w->judge, SCORE_shared_with, given ? JUDGE_NO_NUMBER : -1, given && right, true,
                 with ? with : "nothing", given ? (right ? "" : "others") : "nothing said");
 }
 
@@ -316,7 +316,7 @@ static void judge_tlb(struct wide *w, const char *id, unsigned owner, const stru
     j->owner = owner;
     /* Nothing is said of one that no walk reached: that is no absence. */
     bool absent = !there && w->root && !said;
-    judge_other(j, SCORE_present, said || absent ? 0.89 : -1, there ? said : absent, true,
+    judge_other(j, SCORE_present, said || absent ? JUDGE_NO_NUMBER : -1, there ? said : absent, true,
                 there ? "true" : "false",
                 said     ? "present"
                 : absent ? "absent"
@@ -342,7 +342,7 @@ static void judge_tlb(struct wide *w, const char *id, unsigned owner, const stru
     bool alone = w->model->sms == 1, whole = w->model->clusters == 1;
     bool alike = scope && (strcmp(scope, scopes[of->scope]) == 0 || alone ||
                            (whole && strcmp(scope, "sm") != 0 && of->scope != TLB_PER_SM));
-    judge_other(j, SCORE_scope, scope ? 0.89 : -1, alike, !alone, scopes[of->scope],
+    judge_other(j, SCORE_scope, scope ? JUDGE_NO_NUMBER : -1, alike, !alone, scopes[of->scope],
                 scope ? scope : "nothing said");
 }
 
