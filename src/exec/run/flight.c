@@ -20,6 +20,8 @@
 #include "util/error.h"
 
 #define SLICE_INSNS 4096
+/* Where CTAs wait for each other most of those in flight do nothing else in their slices. */
+#define CROWDED_SLICE_INSNS 128
 
 /* Its state goes to the next that begins. */
 static void end_warp(struct runner *r, uint32_t index)
@@ -162,7 +164,9 @@ static inline uint64_t run_straight(struct exec_warp *warp, uint64_t most, const
 static inline int run_slice(struct runner *r, struct exec_warp *warp, enum exec_event *event,
                             bool observed)
 {
-    uint64_t start = r->env.clock, limit = SLICE_INSNS, lanes = 0, insns = 0;
+    bool crowded = r->flight->places > r->flight->run->cluster_size;
+    uint64_t start = r->env.clock, limit = crowded ? CROWDED_SLICE_INSNS : SLICE_INSNS;
+    uint64_t lanes = 0, insns = 0;
     const struct exec_run_options *options = r->flight->options;
     if (options->max_warp_insns && options->max_warp_insns - options->warp_insns < limit)
         limit = options->max_warp_insns - options->warp_insns;

@@ -8,6 +8,7 @@
 #define LIMIT 40000000u /* warp instructions */
 
 static uint64_t out;
+static uint32_t ctas = CTAS;
 
 /* %c: the CTA, %a: its word of `p`, %q: the word behind all of them, a counter. */
 static int run(struct device *dev, uint64_t resident, const char *body)
@@ -23,7 +24,7 @@ static int run(struct device *dev, uint64_t resident, const char *body)
     device_open(dev, text, "k");
     out = device_alloc(dev, 4096);
     device_arg_u64(dev, out);
-    dev->launch.grid[0] = CTAS;
+    dev->launch.grid[0] = ctas;
     dev->launch.block[0] = 64;
     dev->launch.resident_ctas = resident;
     dev->options.max_warp_insns = LIMIT;
@@ -96,6 +97,24 @@ static void ctas_that_work_for_long_stay_alone(void **state)
     device_close(&dev);
 }
 
+/* Each round but one CTA does nothing but wait, so that a round must be short: here 400 of them. */
+static void ctas_each_of_which_waits_for_the_one_behind_it_do_not_spin_for_long(void **state)
+{
+    (void)state;
+    struct device dev;
+    ctas = 400;
+    assert_int_equal(run(&dev, ctas,
+                         "add.u32 %s, %c, 1;\nsetp.eq.u32 %g, %s, %n;\n@%g bra LAST;\n"
+                         "WAIT: ld.global.acquire.gpu.u32 %r, [%a+4];\n"
+                         "setp.eq.u32 %g, %r, 0;\n@%g bra WAIT;\n"
+                         "LAST: st.global.release.gpu.u32 [%a], %s;"),
+                     SONDE_OK);
+    for (uint32_t i = 0; i < ctas; i++)
+        assert_int_equal(word(i), i + 1);
+    device_close(&dev);
+    ctas = CTAS;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -104,6 +123,7 @@ int main(void)
         cmocka_unit_test(
             a_cta_that_waits_for_one_behind_it_gets_it_though_the_gpu_does_not_hold_all),
         cmocka_unit_test(ctas_that_work_for_long_stay_alone),
+        cmocka_unit_test(ctas_each_of_which_waits_for_the_one_behind_it_do_not_spin_for_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
