@@ -1,7 +1,9 @@
 #!/bin/sh
-# regenerate.sh: makes kernels.ptx from kernels.cu again. Needs nvcc 13 and ptxas, which nothing else here does: the result is in
+# regenerate.sh: makes kernels.ptx and later.ptx from their .cu again. Needs nvcc 13 and ptxas, which nothing else here does: the result is in
 # the tree.
 set -eu
 cd "$(dirname "$0")"
-"${NVCC:-nvcc}" -ptx -arch=sm_90a -O3 -o kernels.ptx kernels.cu
-"${PTXAS:-ptxas}" -arch=sm_90a -o /dev/null kernels.ptx
+for name in kernels later; do
+    "${NVCC:-nvcc}" -ptx -arch=sm_90a -O3 -o $name.ptx $name.cu
+    "${PTXAS:-ptxas}" -arch=sm_90a -o /dev/null $name.ptx
+done
