@@ -15,9 +15,9 @@
 
 /* Chosen; made with sim:k20 over gtx780. */
 static const struct {
-    double least_share, same, noise, lanes_each, same_cycles, most_activate, far, reached, exact,
+    double least_share, same, noise, lanes_each, same_cycles, most_activate, far, reached,
         least_port, more_than_one;
-    uint32_t most_lanes, queue, longest_line;
+    uint32_t most_lanes, queue;
     uint64_t least_ps, most_ps;
     uint32_t most_time, most_refresh, most_refresh_period;
 } limits = {
@@ -29,13 +29,11 @@ static const struct {
     .most_activate = 64, /* cycles of DRAM's clock: more is something else */
     .far = 0.5,          /* of the base's rate: less is not a port, but a slower DRAM */
     .reached = 0.9,      /* of what a bus has, by streams */
-    .exact = 0.01,       /* of a message's cycles: a rate that a port makes is one over a whole */
     .least_port = 16,    /* bytes a cycle; no GPU's is known to be narrower than 32 */
     .more_than_one = 1,  /* requests a cycle */
     .most_lanes = 64,    /* sm.lsu.parallel's own limit */
     .queue = 64,         /* messages that leave in a cycle */
-    .longest_line = 1024, /* bytes; requests are no longer */
-    .least_ps = 10,       /* of DRAM's clock, the loader's limits: these five */
+    .least_ps = 10,      /* of DRAM's clock, the loader's limits: these five */
     .most_ps = 1000000,
     .most_time = 1000, /* cycles */
     .most_refresh = 10000,
@@ -51,18 +49,6 @@ static const struct {
     T(t_rp)                                                                                        \
     T(t_ras)                                                                                       \
     T(t_rc) T(t_rrd) T(t_rrd_l) T(t_faw) T(t_rtp) T(t_wr) T(t_wtr)
-
-static double measured(const json_t *root, const char *key)
-{
-    struct saved_value value;
-    return saved_value(&value, json_object_get(root, "memory"), key) ? value.value : 0;
-}
-
-static double clock_hz(const struct model *base, const json_t *root)
-{
-    const json_t *device = json_object_get(root, "device");
-    return (double)saved_plain_u64(device, "clock_hz", 1000000000000 / base->core_period_ps);
-}
 
 static double bus_of(const struct dram_spec *dram)
 {
@@ -110,7 +96,8 @@ static bool take_clock(struct dram_spec *dram, const json_t *root)
 {
     const json_t *device = json_object_get(root, "device");
     double told = (double)saved_plain_u64(device, "memory_bandwidth_reported", 0);
-    double most = fmax(measured(root, "read_bandwidth"), measured(root, "write_bandwidth"));
+    double most =
+        fmax(ports_measured(root, "read_bandwidth"), ports_measured(root, "write_bandwidth"));
     double ratio = told > 0 ? bus_of(dram) / told : 0; /* of the periods */
     if (most > told || most < limits.least_share * told || ratio <= 0 ||
         fabs(ratio - 1) < limits.same) {
@@ -138,43 +125,6 @@ static bool cut_bus(struct model *base, double ratio)
     return true;
 }
 
-/* Bytes a second through the ports of all SMs, in messages of a header and `bytes`; `cycles`: what
- * one takes. */
-static double port_rate(const struct model *base, const json_t *root, uint32_t bytes, double cycles)
-{
-    const json_t *device = json_object_get(root, "device");
-    double sms = (double)saved_plain_u64(device, "sms", base->sms);
-    return cycles > 0 ? sms * clock_hz(base, root) * bytes / cycles : INFINITY;
-}
-
-static double message_cycles(const struct model *base, uint32_t bytes, uint32_t width)
-{
-    return width > 0 ? ceil(((double)base->noc.header_bytes + bytes) / width) : 0;
-}
-
-/* A whole number of cycles for each message is the measured rate. */
-static bool is_of_port(double rate, const struct model *base, const json_t *root, uint32_t bytes,
-                       uint32_t width)
-{
-    double passes = port_rate(base, root, bytes, message_cycles(base, bytes, width));
-    return rate > 0 && width > 0 && fabs(rate / passes - 1) <= limits.exact;
-}
-
-bool way_moves_lines(uint32_t *line, const json_t *root, const struct model *base, uint32_t fetched)
-{
-    const struct noc_spec *noc = &base->noc;
-    double read = measured(root, "read_bandwidth"), write = measured(root, "write_bandwidth");
-    uint64_t whole = base->l2.line_bytes;
-    saved_u64(&whole, saved_cache(root, "l2"), "line");
-    *line = whole <= limits.longest_line ? (uint32_t)whole : 0;
-    bool is_sent = is_of_port(write, base, root, *line, noc->request_bytes_per_cycle) &&
-                   !is_of_port(write, base, root, fetched, noc->request_bytes_per_cycle);
-    bool is_got = is_of_port(read, base, root, *line, noc->reply_bytes_per_cycle) &&
-                  !is_of_port(read, base, root, fetched, noc->reply_bytes_per_cycle);
-    return *line > fetched && *line % fetched == 0 && (*line & (*line - 1)) == 0 &&
-           (is_sent || is_got);
-}
-
 /*
  * A DRAM that is far slower than the base's, of which the driver's word says nothing: where what
  * was read and written is far less than the base's ports and bus have, the bus is what bounds it.
@@ -182,13 +132,14 @@ bool way_moves_lines(uint32_t *line, const json_t *root, const struct model *bas
 static bool take_slow_clock(struct model *base, const json_t *root, uint32_t bytes)
 {
     const struct noc_spec *noc = &base->noc;
-    double read = measured(root, "read_bandwidth"), write = measured(root, "write_bandwidth");
+    double read = ports_measured(root, "read_bandwidth"),
+           write = ports_measured(root, "write_bandwidth");
     double most = fmax(read, write), bus = most / limits.reached;
-    double in = message_cycles(base, bytes, noc->reply_bytes_per_cycle);
-    double out = message_cycles(base, bytes, noc->request_bytes_per_cycle);
+    double in = ports_message_cycles(base, bytes, noc->reply_bytes_per_cycle);
+    double out = ports_message_cycles(base, bytes, noc->request_bytes_per_cycle);
     if (read <= 0 || bus > limits.far * bus_of(&base->dram) ||
-        read > limits.far * port_rate(base, root, bytes, in) ||
-        write > limits.far * port_rate(base, root, bytes, out)) {
+        read > limits.far * ports_rate(base, root, bytes, in) ||
+        write > limits.far * ports_rate(base, root, bytes, out)) {
         return false;
     }
     return cut_bus(base, bus_of(&base->dram) / bus);
@@ -221,7 +172,7 @@ static bool take_rows(struct model *base, const json_t *root)
     }
     double more = least - memory.value;
     bool is_closed = fabs(more) <= limits.same_cycles, was_closed = dram->closed_page;
-    double activate = more / clock_hz(base, root) * 1e12 / (double)dram->period_ps;
+    double activate = more / ports_clock_hz(base, root) * 1e12 / (double)dram->period_ps;
     if (is_closed == was_closed || (!is_closed && (more < 0 || activate > limits.most_activate))) {
         return false;
     }
@@ -242,15 +193,14 @@ static uint32_t width_for(double rate, const struct model *base, const json_t *r
                           uint32_t width)
 {
     double message = base->noc.header_bytes + bytes;
-    double exact = rate > 0 ? port_rate(base, root, bytes, 1) / rate : 0; /* cycles of a message */
+    double exact = rate > 0 ? ports_rate(base, root, bytes, 1) / rate : 0; /* cycles of a message */
     double cycles = floor(exact / (1 - limits.noise));
     double wide = cycles >= 1 ? ceil(message / cycles) : 0;
     if (width == 0 || wide > width) {
         return width > 0 && wide < UINT32_MAX ? (uint32_t)wide : 0;
     }
     double whole = round(exact), narrow = ceil(message / whole);
-    bool is_port = fabs(exact - whole) <= limits.exact * whole &&
-                   rate < limits.least_share * bus_of(&base->dram);
+    bool is_port = ports_are_whole(exact, whole) && rate < limits.least_share * bus_of(&base->dram);
     bool is_narrower = narrow < width && narrow >= limits.least_port;
     return is_narrower && is_port ? (uint32_t)narrow : 0;
 }
@@ -315,10 +265,10 @@ void model_take_bandwidth(struct bandwidth_plan *plan, struct model *base, const
     *plan = (struct bandwidth_plan){.has_clock = take_clock(&base->dram, root)};
     plan->has_rows = take_rows(base, root);
     open_way(plan, base, root);
-    plan->request_width = width_for(measured(root, "write_bandwidth"), base, root, bytes,
+    plan->request_width = width_for(ports_measured(root, "write_bandwidth"), base, root, bytes,
                                     noc->request_bytes_per_cycle);
-    plan->reply_width =
-        width_for(measured(root, "read_bandwidth"), base, root, bytes, noc->reply_bytes_per_cycle);
+    plan->reply_width = width_for(ports_measured(root, "read_bandwidth"), base, root, bytes,
+                                  noc->reply_bytes_per_cycle);
     if (!plan->has_clock && !plan->request_width && !plan->reply_width) {
         plan->has_clock = plan->is_slowed = take_slow_clock(base, root, bytes);
     }

@@ -50,6 +50,23 @@ bool model_strike(json_t *root, char *path, size_t size, const char *problem);
 /* The clusters that the model will have. */
 uint64_t model_clusters(const struct model_text *t);
 
+/* ---- ports.c: what the ports of SMs move ---- */
+
+/* The memory's `key` in bytes a second, 0: not measured; the core's clock, the base's if none is
+ * told. */
+double ports_measured(const json_t *root, const char *key);
+double ports_clock_hz(const struct model *base, const json_t *root);
+/* Bytes a second through the ports of all SMs, in messages of a header and `bytes`; `cycles`: what
+ * one takes. */
+double ports_rate(const struct model *base, const json_t *root, uint32_t bytes, double cycles);
+double ports_message_cycles(const struct model *base, uint32_t bytes, uint32_t width);
+/* Whether `cycles` is a whole number of them as exactly as rates are measured. */
+bool ports_are_whole(double cycles, double whole);
+/* Whether what all SMs wrote, or read, passes their ports in lines of L2, and not in what a miss
+ * fetches. */
+bool ports_move_lines(uint32_t *line, const json_t *root, const struct model *base,
+                      uint32_t fetched);
+
 /* ---- way.c: what a lone read takes behind its cache, in core cycles ---- */
 
 /* What a lone load of a word asks for. */
@@ -58,10 +75,6 @@ uint32_t way_load_bytes(const struct model *base);
  * sectors. */
 uint32_t way_segment(const json_t *root, const struct model *base);
 bool way_is_by_line(const json_t *root, const struct model *base);
-/* Whether what all SMs wrote, or read, passes their ports in lines of L2, and not in what a miss
- * fetches: a rate that a port makes is one over a whole number of cycles. */
-bool way_moves_lines(uint32_t *line, const json_t *root, const struct model *base,
-                     uint32_t fetched);
 /* What the network takes for a reply of so many bytes, and its request, beyond a cycle each. */
 double way_network_extra(const struct model *base, uint32_t data_bytes);
 /* Whether the model will have an L2: found, or the base's and not shown to be absent. */

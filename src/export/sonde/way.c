@@ -47,7 +47,7 @@ uint32_t way_segment(const json_t *root, const struct model *base)
         return base->sm.coalesce.segment_bytes;
     }
     uint32_t line;
-    return way_moves_lines(&line, root, base, (uint32_t)segment) ? line : (uint32_t)segment;
+    return ports_move_lines(&line, root, base, (uint32_t)segment) ? line : (uint32_t)segment;
 }
 
 double way_network_extra(const struct model *base, uint32_t data_bytes)
