@@ -2,9 +2,10 @@
  * Strata, what is drawn of them, and intervals.
  *
  * The size x of a launch is what it would cost if nothing overlapped: instructions, sectors, lines
- * from DRAM and passes of shared memory, with weights. Launches belong together when the terms of
- * that sum differ, added up, by a few per cent of it, and the counts of their basic blocks by no
- * more of theirs; a term that costs nothing tells nothing apart.
+ * from DRAM and passes of shared memory, with weights. Launches belong together when they are a
+ * mix of the same: the terms' shares of that sum differ, added up, by a few per cent, and the
+ * shares of their basic blocks by no more; a term that costs nothing tells nothing apart. Their
+ * sizes may differ by more, as an estimate is for a unit of size.
  *
  * With r = cycles / x of the n timed launches of a stratum, s their standard deviation, and the
  * sums over the launches that were not timed,
@@ -31,19 +32,27 @@
 #include "util/rng.h"
 
 static const struct {
-    double apart;        /* share of the cost by which launches may differ */
+    double apart;        /* of the cost, by which launches' mixes may differ */
     double blocks_apart; /* the same of basic blocks' counts */
+    double sizes_apart;  /* factor of the cost */
     double unseen;       /* share of an estimate that is uncertain whatever was timed */
     uint64_t first;      /* launches of a stratum that are all timed */
     double growth_least,
-        growth_most; /* from one timed launch to the next: factor of their places */
-    double drift;    /* von Neumann's ratio below which r drifts; 2: by chance */
+        growth_most;      /* from one timed launch to the next: factor of their places */
+    double steady;        /* share by which the last times differ where nothing happens, */
+    uint64_t steady_last; /* so many of them, */
+    double steady_growth; /* and the factor by which places then grow faster */
+    double drift;         /* von Neumann's ratio below which r drifts; 2: by chance */
 } rule = {.apart = 0.05,
           .blocks_apart = 0.05,
+          .sizes_apart = 1.1,
           .unseen = 0.02,
           .first = 3,
           .growth_least = 1.2,
           .growth_most = 1.8,
+          .steady = 0.01,
+          .steady_last = 4,
+          .steady_growth = 2,
           .drift = 1};
 
 struct member {
@@ -55,6 +64,7 @@ struct stratum {
     uint64_t shape;
     double term[TERM_COUNT], size;
     uint64_t *blocks;
+    double block_sum;
     uint32_t length;
     VEC(struct member) members;
     uint64_t timed, stopped; /* stopped: begun with timing, of which nothing was learned */
@@ -97,23 +107,37 @@ static void terms_of(double term[TERM_COUNT], double *size, const struct sampler
     *size = term[0] + term[1] + term[2] + term[3];
 }
 
+static double block_sum(const struct sampler_launch *launch)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < launch->length; i++) {
+        sum += (double)launch->blocks[i];
+    }
+    return sum;
+}
+
 static double block_distance(const struct stratum *s, const struct sampler_launch *launch)
 {
-    double apart = 0, all = 0;
-    for (uint32_t i = 0; i < s->length; i++) {
-        apart += fabs((double)s->blocks[i] - (double)launch->blocks[i]);
-        all += (double)s->blocks[i] + (double)launch->blocks[i];
+    double apart = 0, sum = block_sum(launch);
+    if (s->block_sum == 0 || sum == 0) {
+        return 0;
     }
-    return all > 0 ? 2 * apart / all : 0;
+    for (uint32_t i = 0; i < s->length; i++) {
+        apart += fabs((double)s->blocks[i] / s->block_sum - (double)launch->blocks[i] / sum);
+    }
+    return apart;
 }
 
 static double term_distance(const struct stratum *s, const double term[TERM_COUNT], double size)
 {
     double apart = 0;
-    for (int i = 0; i < TERM_COUNT; i++) {
-        apart += fabs(s->term[i] - term[i]);
+    if (size > s->size * rule.sizes_apart || s->size > size * rule.sizes_apart) {
+        return INFINITY;
     }
-    return 2 * apart / (s->size + size);
+    for (int i = 0; i < TERM_COUNT; i++) {
+        apart += fabs(s->term[i] / s->size - term[i] / size);
+    }
+    return apart;
 }
 
 static struct stratum *stratum_find(struct sampler *sampler, size_t kernel,
@@ -142,6 +166,7 @@ static struct stratum *stratum_add(struct sampler *sampler, size_t kernel,
 {
     struct stratum s = {
         .kernel = kernel, .shape = launch->shape, .size = size, .length = launch->length};
+    s.block_sum = block_sum(launch);
     memcpy(s.term, term, sizeof s.term);
     uint64_t *blocks = malloc((launch->length + 1) * sizeof *blocks);
     if (!blocks || vec_push(&sampler->strata, s) < 0) {
@@ -302,6 +327,22 @@ static bool is_certain(const struct sampler *sampler, const struct stratum *s, d
     return half_squared(s, x) <= rest * all * cycles;
 }
 
+/* The last times are as one: another soon would say little. */
+static bool is_steady(const struct stratum *s)
+{
+    double least = INFINITY, most = 0;
+    uint64_t seen = 0;
+    for (size_t i = s->members.count; i-- > 0 && seen < rule.steady_last;) {
+        double ratio = s->members.data[i].ratio;
+        if (ratio > 0) {
+            least = fmin(least, ratio);
+            most = fmax(most, ratio);
+            seen++;
+        }
+    }
+    return seen == rule.steady_last && most <= least * (1 + rule.steady);
+}
+
 static bool wanted(struct sampler *sampler, struct stratum *s, double x)
 {
     double place = (double)s->members.count + 1;
@@ -311,7 +352,7 @@ static bool wanted(struct sampler *sampler, struct stratum *s, double x)
     if (place >= s->next || !is_certain(sampler, s, x)) {
         double growth =
             rule.growth_least + (rule.growth_most - rule.growth_least) * rng_double(&sampler->rng);
-        s->next = place * growth;
+        s->next = place * growth * (is_steady(s) ? rule.steady_growth : 1);
         return true;
     }
     return false;
