@@ -111,6 +111,15 @@ static uint32_t with_needs(uint32_t wanted)
     return wanted;
 }
 
+/*
+ * Who asks for the capacity wants the size. The longest array that fits is one of spaced elements at
+ * first; how much each stands for is not known before the sets are.
+ */
+static uint32_t with_sets(uint32_t named)
+{
+    return has(named, EXPERIMENT_capacity) ? named | 1u << EXPERIMENT_sets : named;
+}
+
 /* What runs on the device when nobody names anything. */
 static uint32_t unasked_on_device(void)
 {
@@ -138,7 +147,7 @@ static void fill_only(struct selection *out, const struct named *only)
     bool is_all = only->all || (!only->experiments && !only->on_device && !only->caches);
     uint32_t wanted = is_all || !(only->experiments | only->on_device)
                           ? ALL_EXPERIMENTS
-                          : with_needs(only->experiments);
+                          : with_needs(with_sets(only->experiments));
     uint32_t caches = is_all ? ALL_LEVELS : only->caches ? only->caches : wanted ? ALL_LEVELS : 0;
     out->on_device = on_device_with_uses(only->on_device) | (is_all ? unasked_on_device() : 0);
     for (size_t l = 0; l < LEVEL_COUNT; l++) {

@@ -51,6 +51,7 @@ measured() { # of the first caches in the table
         print $1, ($2 == "-" ? "not measured" : "measured") }'
 }
 sonde dissect $tiny -v --only capacity | measured
+sonde dissect -d sim:gtx560ti -v --only texture_l1,capacity | grep '^  size' | tr -s ' ' | head -1
 sonde dissect $tiny -v --only=ways,latency | grep 'l1_data.*not asked for'
 sonde dissect $tiny -v --skip ways | measured
 
