@@ -31,7 +31,7 @@ programs=build/release/bench
 # Workloads and sizes beside those of timing.def.
 others="laplace3d=40 raytrace=128 frontier=30000 aes=131072 coulomb=128 nqueens=9 storegpu=98304 scan=262144 transpose=512
     scalarproduct=128 histogram=1000000 convolution=256 binomial=8 libor=256 mummer=2500 neural=1 weather=32 maxwell=8
-    layer_norm=4096 softmax=4096"
+    layer_norm=4096 softmax=4096 dyadic=15"
 # Those that need instructions of sm_80 and later, on sim:h200.
 todays="matmul_copy=512 matmul_wgmma=512 stencil_box=1024 histogram_cluster=4000000 split_k=256 attention=1024 attention_wgmma=1536"
 figures=$(mktemp)

@@ -2,14 +2,13 @@
  * Host side of the Walsh transform. Size: the logarithm of the number of elements. They are small
  * whole numbers, so that every sum is exact.
  */
-#include "workloads/workload.h"
+#include "workloads/walsh/walsh.h"
 
 #include "util/error.h"
 
 #define SHARE 1024 /* elements of a block of walsh_block */
 #define LEVEL_BLOCK 256
-#define SIZE_MIN 10
-#define SIZE_MAX_LOG 20 /* sums of 2^20 numbers of up to 8 are exact in a float */
+/* WALSH_LOG_MAX: sums of 2^20 numbers of up to 8 are exact in a float. */
 
 static void reference(double *data, uint32_t count)
 {
@@ -25,7 +24,7 @@ static void reference(double *data, uint32_t count)
     }
 }
 
-static int transform(struct workbench *bench, uint64_t at, uint32_t count)
+int walsh_transform(struct workbench *bench, uint64_t at, uint32_t count)
 {
     uint32_t pairs = count / 2;
     struct workbench_shape level = {{(pairs + LEVEL_BLOCK - 1) / LEVEL_BLOCK, 1, 1},
@@ -38,11 +37,19 @@ static int transform(struct workbench *bench, uint64_t at, uint32_t count)
     return rc < 0 ? rc : WORKBENCH_LAUNCH(bench, "walsh_block", block, &at);
 }
 
+int walsh_check_size(const struct workbench *bench)
+{
+    return bench->size >= WALSH_LOG_MIN && bench->size <= WALSH_LOG_MAX
+               ? 0
+               : error_set(SONDE_EINPUT, "size %u is not in %d to %d", bench->size, WALSH_LOG_MIN,
+                           WALSH_LOG_MAX);
+}
+
 int workload_walsh(struct workbench *bench)
 {
-    if (bench->size < SIZE_MIN || bench->size > SIZE_MAX_LOG) {
-        return error_set(SONDE_EINPUT, "size %u is not in %d to %d", bench->size, SIZE_MIN,
-                         SIZE_MAX_LOG);
+    int rc = walsh_check_size(bench);
+    if (rc < 0) {
+        return rc;
     }
     uint32_t count = 1u << bench->size;
     float *data = workbench_array(bench, count, sizeof *data);
@@ -56,8 +63,8 @@ int workload_walsh(struct workbench *bench)
         wanted[i] = data[i];
     }
     reference(wanted, count);
-    int rc = workbench_upload(bench, &at, data, count * sizeof *data);
-    rc = rc < 0 ? rc : transform(bench, at, count);
+    rc = workbench_upload(bench, &at, data, count * sizeof *data);
+    rc = rc < 0 ? rc : walsh_transform(bench, at, count);
     rc = rc < 0 ? rc : workbench_download(bench, data, at, count * sizeof *data);
     return rc < 0 ? rc : workbench_expect_floats(data, wanted, count, 0, 0);
 }
