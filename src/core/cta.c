@@ -149,7 +149,10 @@ static int warp_start(struct sm *sm, struct sm_cta *cta, uint32_t slot, uint32_t
         return rc;
     }
     /* The warp here before may have left results that were still to come. */
-    memset(warp->slot_ready, 0, program_slots(cta->grid->launch->program) * sizeof(uint64_t));
+    size_t slots = program_slots(cta->grid->launch->program);
+    if (slots > 0) {
+        memset(warp->slot_ready, 0, slots * sizeof(uint64_t));
+    }
     warp->cta = cta;
     warp->program = exec_uop_info(cta->grid->launch->program, 0);
     warp->slot = slot;

@@ -312,7 +312,7 @@ static void steps(struct pen *pen, const struct cache_result *cache)
     if (cache->step_count == 0) {
         return;
     }
-    char title[64];
+    char title[96];
     snprintf(title, sizeof(title), "%s: latency against footprint", cache->id);
     heading(pen, title);
     for (size_t i = 0; i < cache->step_count; i++) {
@@ -533,7 +533,7 @@ int report_table(char **text, const struct dissection *dissection,
     reasons(&pen, dissection);
     class_lines(&pen, "latency classes", dissection->classes, dissection->class_count);
     for (size_t i = 0; i < dissection->cache_count; i++) {
-        char title[64];
+        char title[96];
         snprintf(title, sizeof(title), "%s: hit latencies", dissection->caches[i].id);
         class_lines(&pen, title, dissection->caches[i].latencies,
                     dissection->caches[i].latency_count);

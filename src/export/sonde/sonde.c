@@ -404,7 +404,32 @@ static int write_over(char **text, json_t *root, struct model *base, const char 
 static int base_of(struct model **out, const json_t *root, const struct export_options *options)
 {
     int rc = options->base ? model_load(out, options->base) : nearest_base(out, root);
-    return rc < 0 ? error_prefix(rc, "the base") : 0;
+    if (rc < 0) {
+        *out = NULL; /* the caller destroys what is there */
+        return error_prefix(rc, "the base");
+    }
+    return 0;
+}
+
+/* Bytes that are none were not measured by anybody: what says so is no dissection. */
+static int check_bytes(const json_t *root, const char *source)
+{
+    static const struct {
+        const char *list, *key;
+    } bytes[] = {{"caches", "size"}, {"caches", "line"}, {"tlbs", "page"}};
+    for (size_t i = 0; i < sizeof(bytes) / sizeof(*bytes); i++) {
+        size_t k;
+        json_t *item;
+        json_array_foreach(json_object_get(root, bytes[i].list), k, item)
+        {
+            struct saved_value value;
+            if (saved_value(&value, item, bytes[i].key) && value.value <= 0) {
+                return error_set(SONDE_EINPUT, "%s: no dissection: %s.%s is %g B", source,
+                                 saved_text(item, "id", ""), bytes[i].key, value.value);
+            }
+        }
+    }
+    return 0;
 }
 
 int export_sonde(char **text, const json_t *root, const char *source,
@@ -414,7 +439,8 @@ int export_sonde(char **text, const json_t *root, const char *source,
     struct strbuf struck = {0};
     json_t *told = json_deep_copy(root);
     char path[64], *base_path = NULL;
-    int rc = told ? base_of(&base, root, options) : error_memory();
+    int rc = told ? check_bytes(root, source) : error_memory();
+    rc = rc == 0 ? base_of(&base, root, options) : rc;
     if (base && options->base && strcmp(options->base, base->name) != 0) {
         base_path = realpath(options->base, NULL); /* holds wherever the model is put */
     }
