@@ -46,7 +46,7 @@ static int widen_scoreboard(struct sm *sm, uint64_t slots)
         return error_memory();
     }
     uint64_t *old = sm->scoreboard, old_slots = sm->slots;
-    for (uint32_t i = 0; i < sm->max_warps; i++) {
+    for (uint32_t i = 0; old_slots > 0 && i < sm->max_warps; i++) {
         memcpy(wider + i * slots, old + i * old_slots, old_slots * sizeof *wider);
     }
     sm->scoreboard = wider;
