@@ -112,8 +112,8 @@ static uint32_t with_needs(uint32_t wanted)
 }
 
 /*
- * Who asks for the capacity wants the size. The longest array that fits is one of spaced elements at
- * first; how much each stands for is not known before the sets are.
+ * Who asks for the capacity wants the size. The longest array that fits is one of spaced elements
+ * at first; how much each stands for is not known before the sets are.
  */
 static uint32_t with_sets(uint32_t named)
 {

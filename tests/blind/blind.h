@@ -182,8 +182,8 @@ struct judge {
 /* An attribute that is one number. NaN: no number is right. */
 void judge_value(struct judge *j, json_t *owner, unsigned score, double truth, double tolerance,
                  bool can_be_told);
-/* Presence, scope and sharing are told without a number: they are right or wrong, and say nothing of
- * what confidence means. */
+/* Presence, scope and sharing are told without a number: they are right or wrong, and say nothing
+ * of what confidence means. */
 #define JUDGE_NO_NUMBER 2.0
 /* Anything else: `confidence` below 0 when nothing was given. */
 void judge_other(struct judge *j, unsigned score, double confidence, bool right, bool can_be_told,

@@ -111,8 +111,8 @@ static void judge_cache(struct wide *w, const struct seen *s)
     bool absent = cache && !said && status && strcmp(status, "absent") == 0;
     j->owner = s->owner;
     /* What is not measured is neither. */
-    judge_other(j, SCORE_present, said || absent ? JUDGE_NO_NUMBER : -1, there ? said : absent, true,
-                there ? "true" : "false",
+    judge_other(j, SCORE_present, said || absent ? JUDGE_NO_NUMBER : -1, there ? said : absent,
+                true, there ? "true" : "false",
                 said     ? "present"
                 : absent ? "absent"
                          : "not measured");
@@ -316,8 +316,8 @@ static void judge_tlb(struct wide *w, const char *id, unsigned owner, const stru
     j->owner = owner;
     /* Nothing is said of one that no walk reached: that is no absence. */
     bool absent = !there && w->root && !said;
-    judge_other(j, SCORE_present, said || absent ? JUDGE_NO_NUMBER : -1, there ? said : absent, true,
-                there ? "true" : "false",
+    judge_other(j, SCORE_present, said || absent ? JUDGE_NO_NUMBER : -1, there ? said : absent,
+                true, there ? "true" : "false",
                 said     ? "present"
                 : absent ? "absent"
                          : "not measured");

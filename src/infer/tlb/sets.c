@@ -408,7 +408,10 @@ static int check_alone(struct sets *sets, bool *good)
 {
     size_t pages = sets->level->fits + limits.max_more + 1, count = 0;
     uint32_t *page = malloc(pages * sizeof *page);
-    int rc = page ? 0 : error_memory();
+    int rc = 0;
+    if (!page) {
+        return error_memory();
+    }
     for (uint32_t set = 1; rc == 0 && *good && set <= sets->out->set_count; set++) {
         count = 0;
         for (size_t i = 0; i < pages && i < sets->room; i++) {
