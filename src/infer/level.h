@@ -135,7 +135,9 @@ static inline bool level_heard(const struct level *level, uint32_t cycles)
 /* What the clock says of what takes so long here: the mirror's other side. */
 static inline double level_cycles(const struct level *level, double cycles)
 {
-    return walk_mirrored(&level->timing.mirror, (uint32_t)cycles);
+    double whole = (double)(uint32_t)cycles; /* a median may end in a half, on either side */
+    double there = walk_mirrored(&level->timing.mirror, (uint32_t)cycles);
+    return there == whole ? cycles : there - (cycles - whole);
 }
 
 /* The same of a sample. */
