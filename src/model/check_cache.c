@@ -262,11 +262,6 @@ void check_cache_at(struct reader *reader, const char *prefix, const struct cach
     check_cache(&subject, cache);
 }
 
-bool is_power_of_two(uint64_t value)
-{
-    return value && (value & (value - 1)) == 0;
-}
-
 void normalise_index(struct index_spec *index)
 {
     if (!index_is_linear(index)) {

@@ -6,6 +6,7 @@
 #define SONDE_MODEL_READ_H
 
 #include "model/model.h"
+#include "util/bits.h"
 #include "util/container/strbuf.h"
 
 #define PROBLEMS_MAX 20
@@ -42,6 +43,5 @@ void normalise_vm(struct reader *reader);
 void check_vm(struct reader *reader);
 void normalise_readonly(struct reader *reader); /* check_readonly.c */
 void check_readonly(struct reader *reader);
-bool is_power_of_two(uint64_t value);
 
 #endif

@@ -106,8 +106,12 @@ equals ports noc request_width 20 "what all SMs write in two cycles"
 equals ports noc reply_width 20 "what all SMs read in two cycles"
 equals ports dram clock 1.502 "ports that are narrow"
 equals slow noc reply_width 40 "a slow DRAM"
-"$SONDE" model show slow.yaml | sed -n '/^dram:/,/^[a-z]/p' | awk '$1 == "clock:" { found = $3 == "MHz" && $2 < 200 } END { exit !found }' ||
-    fail "a DRAM of a twentieth of the base's bandwidth has its clock"
+"$SONDE" model show slow.yaml | awk '/^dram:/ { here = 1; next } /^[a-z]/ { here = 0 } here { of[$1] = $2; unit[$1] = $3 }
+    END {
+        hertz = of["clock:"] * (unit["clock:"] == "GHz" ? 1e9 : unit["clock:"] == "MHz" ? 1e6 : unit["clock:"] == "kHz" ? 1e3 : 0)
+        bus = of["channels:"] * of["subchannels:"] * of["width:"] * hertz
+        exit !(of["channels:"] == 1 && bus > 6.0e9 && bus < 6.2e9)
+    }' || fail "5.5 GB/s are not nine tenths of one channel"
 grep -q 'clock: .*# not measured: a bus for what was read' slow.yaml || fail "a bus that was counted back from what was read is told as the driver's"
 equals own noc reply_width 40 "a rate of the base's own"
 equals own dram clock 1.502 "a rate of the base's own"
@@ -143,6 +147,7 @@ equals alone walker levels 0 "a walk of 50 cycles, all told by one number"
 equals wide l2 line 128 "128 bytes that a miss fetches, over lines of 64"
 equals wide l2 sets 96 "the size of the base"
 equals ways l2 ways 4 "ways alone, over a base that hashes"
+equals ways l2 slices 32 "the base's slices"
 equals ways l2 sets 768 "as many lines as the base has"
 "$SONDE" model show ways.yaml | sed -n '/^l2:/,/^[a-z]/p' | grep -q 'kind: hash' || fail "sets that were not told are not hashed as the base's"
 

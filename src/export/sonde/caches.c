@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "export/sonde/model_text.h"
+#include "util/bits.h"
 #include "util/glue/json_glue.h"
 
 /* What of a cache's geometry is known: the size is lines of all sets. */
@@ -33,11 +34,6 @@ static const struct {
     .half_share = 0.05, /* of some thousand lines, shared out by a hash: sim:a100 has 0.009 */
     .asked_sets = 4096,
 };
-
-static bool is_power_of_two(uint64_t n)
-{
-    return n && !(n & (n - 1));
-}
 
 /* Line and ways alone, with a size, give the sets. What is missing leaves it unknown. */
 static void geometry_read(struct geometry *g, const json_t *cache, uint64_t line_else)
@@ -344,6 +340,14 @@ static uint64_t widest_request(const struct model_text *t)
     return (l1 || local) && g.sector > segment ? g.sector : segment;
 }
 
+/* Of ways alone, slices are chosen as the base chooses them, where it tears no request apart. */
+static bool keeps_slices(const struct model_text *t, const struct geometry *g)
+{
+    const struct index_spec *index = &t->base->l2_slice_index;
+    return g->is_ways && index->kind == INDEX_HASH && index->unit_bytes % g->line == 0 &&
+           index->unit_bytes % widest_request(t) == 0;
+}
+
 /*
  * How many slices the L2 that was measured as a whole is cut into: as many as the base has, if that
  * many give the same whole: sets in turn under modulo, or the lowest bits of a set's number.
@@ -362,6 +366,9 @@ static uint64_t slice_count(const struct model_text *t, const json_t *l2, const 
         }
         return g->sets % slices == 0 && g->sets > slices ? slices : 1;
     }
+    if (keeps_slices(t, g)) {
+        return slices;
+    }
     if (g->line % widest_request(t) != 0) { /* it would be torn apart */
         return 1;
     }
@@ -375,6 +382,9 @@ static uint64_t slice_count(const struct model_text *t, const json_t *l2, const 
 static void slice_lines(struct model_text *t, const json_t *l2, const struct geometry *g,
                         uint64_t slices)
 {
+    if (keeps_slices(t, g)) {
+        return;
+    }
     model_line(t, 1, "as far as the base's slices divide the sets", "slices: %" PRIu64, slices);
     if (slices > 1 && index_has_masks(l2, g->sets)) {
         struct strbuf text = {0};
@@ -677,9 +687,7 @@ static uint64_t l2_section(struct model_text *t, const struct latency_plan *plan
         model_line(t, 1, "", "slice_latency: []");
     }
     model_open_l2(t);
-    if (!g.is_ways || t->base->l2_slice_index.kind != INDEX_HASH) { /* else the base's are kept */
-        slice_lines(t, l2, &g, slices);
-    }
+    slice_lines(t, l2, &g, slices);
     geometry_lines(t, l2, &g, slices, t->base->l2.index.kind == INDEX_HASH && !is_even(l2, &g),
                    &t->base->l2);
     partial_line(t, &g, slices);

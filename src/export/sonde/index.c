@@ -6,11 +6,7 @@
 #include <string.h>
 
 #include "export/sonde/model_text.h"
-
-static bool is_one_bit(uint64_t n)
-{
-    return n && !(n & (n - 1));
-}
+#include "util/bits.h"
 
 /* A list of set bits' masks; bits where each mask is one bit. */
 static void write_masks(struct strbuf *out, const json_t *masks, size_t skip)
@@ -18,7 +14,7 @@ static void write_masks(struct strbuf *out, const json_t *masks, size_t skip)
     bool is_bits = true;
     for (size_t i = 0; i < json_array_size(masks); i++) {
         uint64_t mask = strtoull(json_string_value(json_array_get(masks, i)), NULL, 0);
-        is_bits = is_bits && is_one_bit(mask);
+        is_bits = is_bits && is_power_of_two(mask);
     }
     strbuf_printf(out, "{kind: %s, %s: [", is_bits ? "bits" : "xor", is_bits ? "bits" : "masks");
     for (size_t i = skip; i < json_array_size(masks); i++) {

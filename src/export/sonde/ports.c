@@ -3,9 +3,9 @@
  * takes a whole number of cycles, so that a rate that a port makes is one over such a number.
  */
 #include <math.h>
-#include <string.h>
 
 #include "export/sonde/model_text.h"
+#include "util/bits.h"
 #include "util/glue/json_glue.h"
 
 static const struct {
@@ -66,6 +66,5 @@ bool ports_move_lines(uint32_t *line, const json_t *root, const struct model *ba
                    !is_of_port(write, base, root, fetched, noc->request_bytes_per_cycle);
     bool is_got = is_of_port(read, base, root, *line, noc->reply_bytes_per_cycle) &&
                   !is_of_port(read, base, root, fetched, noc->reply_bytes_per_cycle);
-    return *line > fetched && *line % fetched == 0 && (*line & (*line - 1)) == 0 &&
-           (is_sent || is_got);
+    return *line > fetched && *line % fetched == 0 && is_power_of_two(*line) && (is_sent || is_got);
 }

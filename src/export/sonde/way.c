@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "export/sonde/model_text.h"
+#include "util/bits.h"
 #include "util/divisor.h"
 #include "util/glue/json_glue.h"
 
@@ -42,7 +43,7 @@ uint32_t way_segment(const json_t *root, const struct model *base)
     const json_t *l1 = saved_cache(root, "l1_data");
     uint64_t segment = 0;
     bool is_told = saved_u64(&segment, l1 ? l1 : saved_cache(root, "l2"), "fetch_granularity") &&
-                   segment >= 32 && (segment & (segment - 1)) == 0;
+                   segment >= 32 && is_power_of_two(segment);
     if (way_is_by_line(root, base) || !is_told) {
         return base->sm.coalesce.segment_bytes;
     }

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/bits.h"
 #include "util/error.h"
 
 #define MAX_INDEX_BITS 12 /* sets up to 4096 */
@@ -32,11 +33,6 @@ static const struct {
     .least_bit_count = 3, /* bits beyond those that number the lines of the cache */
     .near_bits = 21,      /* bits of an offset in a page of 2 MiB */
 };
-
-static bool power_of_two(uint64_t n)
-{
-    return (n & (n - 1)) == 0;
-}
 
 /* Offsets are tested up to some bits beyond the size of the cache, as far as memory goes. */
 static uint32_t bit_limit(const struct level *level)
@@ -115,7 +111,7 @@ static void write_modulo(struct level *level)
     struct index_result *out = &level->result->index;
     uint64_t sets = level->map.sets;
     char text[80];
-    bool power = power_of_two(sets) && power_of_two(level->line.bytes);
+    bool power = is_power_of_two(sets) && is_power_of_two(level->line.bytes);
     snprintf(text, sizeof text, "those a multiple of %llu lines away share its set",
              (unsigned long long)sets);
     name_evidence(level, text);
@@ -214,7 +210,7 @@ static int take_bit(const struct eviction_set *eviction, struct space *space, ui
 static int may_be_linear(const struct eviction_set *eviction, bool *may)
 {
     int rc = 0;
-    *may = power_of_two(eviction->level->line.bytes) && eviction->level->line.phase == 0;
+    *may = is_power_of_two(eviction->level->line.bytes) && eviction->level->line.phase == 0;
     for (size_t i = 0; rc == 0 && *may && i + 1 < eviction->ways && i < 6; i++) {
         uint32_t line = eviction->extra ^ eviction->member[i] ^ eviction->member[i + 1];
         if (line != eviction->extra && line < line_limit(eviction->level)) {
@@ -387,7 +383,7 @@ int level_index_of_sets(struct level *level, size_t sets)
     }
     if (rc == 0 && found) {
         write_modulo(level);
-    } else if (rc == 0 && (sets == 0 || power_of_two(sets))) {
+    } else if (rc == 0 && (sets == 0 || is_power_of_two(sets))) {
         uint64_t lines = level->timing.missed_bytes / level->line.bytes;
         level->fit =
             (struct level_fit){level->line.bytes, sets ? sets * eviction.ways : lines, false, 0, 0};
