@@ -6,21 +6,9 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include "../../workloads/modern.cuh"
+#include "warps.cuh"
 
 #define TILE_BYTES 8192 /* 64 rows of 128 bytes */
-
-static __device__ bool elected()
-{
-    uint32_t is;
-    asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.u32 %0, 1, 0, p;\n}" : "=r"(is));
-    return is;
-}
-
-static __device__ void wgmma_begin()
-{
-    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-}
 
 static __device__ void wgmma_end()
 {
@@ -199,25 +187,6 @@ extern "C" __global__ void __launch_bounds__(128)
                      "r"(column), "r"(row), "r"(shared_address(out)) : "memory");
         asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;" ::: "memory");
     }
-}
-
-static __device__ uint32_t cluster_rank()
-{
-    uint32_t rank;
-    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-    return rank;
-}
-
-static __device__ void cluster_meet()
-{
-    asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
-
-static __device__ uint32_t address_at(const void *p, uint32_t rank)
-{
-    uint32_t there;
-    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(shared_address(p)), "r"(rank));
-    return there;
 }
 
 /* c = a bt': the two blocks of a cluster need the same rows of a, and fetch a half of them for both. */

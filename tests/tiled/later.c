@@ -9,12 +9,7 @@
 #include <stdbool.h>
 
 #include "shim/hosts/host.h"
-
-int cuFuncSetAttribute(handle, int, int);
-int cuTensorMapEncodeTiled(uint32_t *, int, unsigned, address, const uint64_t *, const uint64_t *,
-                           const uint32_t *, const uint32_t *, int, int, int, int);
-
-#define DYNAMIC_SHARED 8 /* an attribute of functions */
+#include "tiled/tiled.h"
 
 /* Types of tensors, as the driver numbers them, are the first column's. */
 enum kind { E4M3, E5M2, S8, U8, F16, BF16, TF32 };
@@ -28,10 +23,6 @@ static const struct {
     [TF32] = {7, 4, 23, 127, 120, 9},
 };
 
-struct map {
-    _Alignas(64) uint32_t words[32];
-};
-
 struct matrix {
     int rows, columns;
     double *at;
@@ -39,17 +30,8 @@ struct matrix {
 };
 
 static handle module;
-static uint64_t state = UINT64_C(0x9E3779B97F4A7C15);
 static bool all_right = true;
 static const char *recorded; /* the file of hashes */
-
-static uint32_t draw(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (uint32_t)(state >> 24);
-}
 
 static void *make(size_t bytes)
 {
@@ -454,15 +436,6 @@ static const struct {
     {"rows_through", rows_through},   {"four_bits", four_bits},
     {"split_cluster", split_cluster}, {"scaled_bytes", scaled_bytes},
 };
-
-static bool is_wanted(const char *name, int argc, char **argv)
-{
-    bool wanted = argc < 3;
-    for (int i = 2; i < argc; i++) {
-        wanted |= strcmp(argv[i], name) == 0;
-    }
-    return wanted;
-}
 
 int main(int argc, char **argv)
 {

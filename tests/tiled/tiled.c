@@ -10,34 +10,18 @@
 #include <stdbool.h>
 
 #include "shim/hosts/host.h"
+#include "tiled/tiled.h"
 
-int cuFuncSetAttribute(handle, int, int);
-int cuTensorMapEncodeTiled(uint32_t *, int, unsigned, address, const uint64_t *, const uint64_t *,
-                           const uint32_t *, const uint32_t *, int, int, int, int);
 int cuTensorMapEncodeIm2col(uint32_t *, int, unsigned, address, const uint64_t *, const uint64_t *,
                             const int *, const int *, unsigned, unsigned, const uint32_t *, int,
                             int, int, int);
 
 #define TILE 64
 #define TILE_BYTES 8192
-#define DYNAMIC_SHARED 8 /* an attribute of functions */
 
 enum { BYTES = 0, HALVES = 6, FLOATS = 7 }; /* types of tensors, as the driver numbers them */
 
-struct map {
-    _Alignas(64) uint32_t words[32];
-};
-
 static handle module;
-static uint64_t state;
-
-static uint32_t draw(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (uint32_t)(state >> 24);
-}
 
 /* ---- numbers ---- */
 
@@ -566,15 +550,6 @@ static const struct {
     {"split_kv", split_kv},         {"convolution", convolution}, {"mixed", mixed},
     {"threads_copy", threads_copy}, {"norm_rows", norm_rows},     {"cooperative", cooperative},
 };
-
-static bool is_wanted(const char *name, int argc, char **argv)
-{
-    bool wanted = argc < 3;
-    for (int i = 2; i < argc; i++) {
-        wanted |= strcmp(argv[i], name) == 0;
-    }
-    return wanted;
-}
 
 int main(int argc, char **argv)
 {

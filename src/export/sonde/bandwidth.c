@@ -11,6 +11,7 @@
 
 #include "export/sonde/model_text.h"
 #include "mem/mem.h"
+#include "model/param.h"
 #include "util/glue/json_glue.h"
 
 /* Chosen; made with sim:k20 over gtx780. */
@@ -18,8 +19,6 @@ static const struct {
     double least_share, same, noise, lanes_each, same_cycles, most_activate, far, reached,
         least_port, more_than_one;
     uint32_t most_lanes, queue;
-    uint64_t least_ps, most_ps;
-    uint32_t most_time, most_refresh, most_refresh_period;
 } limits = {
     .least_share = 0.4,  /* of what the bus has: streams reach that, or the driver's word is none */
     .same = 0.02,        /* of a bandwidth: the base's own */
@@ -33,11 +32,6 @@ static const struct {
     .more_than_one = 1,  /* requests a cycle */
     .most_lanes = 64,    /* sm.lsu.parallel's own limit */
     .queue = 64,         /* messages that leave in a cycle */
-    .least_ps = 10,      /* of DRAM's clock, the loader's limits: these five */
-    .most_ps = 1000000,
-    .most_time = 1000, /* cycles */
-    .most_refresh = 10000,
-    .most_refresh_period = 1000000,
 };
 
 #define OPEN "what may be outstanding leaves before the first reply"
@@ -56,54 +50,60 @@ static double bus_of(const struct dram_spec *dram)
     return parts * dram->bytes_per_cycle * 1e12 / (double)dram->period_ps;
 }
 
-/* Whether the loader takes such a clock and times. */
-static bool can_be(const struct dram_spec *dram)
+/* Whether the loader takes such a clock and times, as they would be written. */
+static bool can_be(const struct model *base, const struct dram_spec *dram)
 {
-    bool is_within = dram->period_ps >= limits.least_ps && dram->period_ps <= limits.most_ps &&
-                     dram->t_rfc <= limits.most_refresh &&
-                     dram->t_refi <= limits.most_refresh_period;
-#define WITHIN(time) is_within = is_within && dram->time <= limits.most_time;
-    DRAM_TIMES(WITHIN)
-#undef WITHIN
-    return is_within && mem_dram_check(dram) == 0;
+    struct model changed = *base;
+    struct strbuf text = {0};
+    bool is_taken = mem_dram_check(dram) == 0;
+    changed.dram = *dram;
+    for (size_t i = 0; i < param_count() && is_taken; i++) {
+        const struct param *param = param_at(i);
+        if (strncmp(param->path, "dram.", 5) == 0 && param->kind != PARAM_LIST) {
+            strbuf_clear(&text);
+            is_taken = param_write(&text, &changed, param) == 0 &&
+                       param_set(&changed, param, strbuf_text(&text)) == 0;
+        }
+    }
+    strbuf_free(&text);
+    return is_taken;
 }
 
 /*
  * Times in nanoseconds are kept; refreshes in cycles, where a slow clock leaves too few of them for
  * accesses, which is the same share of time, less often. False: there is no DRAM of such a clock.
  */
-static bool scale_clock(struct dram_spec *dram, double ratio)
+static bool scale_clock(struct model *base, double ratio)
 {
-    struct dram_spec scaled = *dram;
+    struct dram_spec *dram = &base->dram, scaled = *dram;
 #define SCALE(time)                                                                                \
     scaled.time = (uint32_t)fmin(fmax(scaled.time > 0, round(scaled.time / ratio)), UINT32_MAX);
     DRAM_TIMES(SCALE)
     SCALE(t_refi)
     SCALE(t_rfc)
 #undef SCALE
-    double period_ps = round((double)dram->period_ps * ratio);
-    scaled.period_ps = (uint64_t)fmin(period_ps, (double)limits.most_ps + 1);
-    if (!can_be(&scaled)) {
+    scaled.period_ps = (uint64_t)fmin(round((double)dram->period_ps * ratio), UINT32_MAX);
+    if (!can_be(base, &scaled)) {
         scaled.t_refi = dram->t_refi;
         scaled.t_rfc = dram->t_rfc;
     }
-    bool is_possible = can_be(&scaled);
+    bool is_possible = can_be(base, &scaled);
     *dram = is_possible ? scaled : *dram;
     return is_possible;
 }
 
-static bool take_clock(struct dram_spec *dram, const json_t *root)
+static bool take_clock(struct model *base, const json_t *root)
 {
     const json_t *device = json_object_get(root, "device");
     double told = (double)saved_plain_u64(device, "memory_bandwidth_reported", 0);
     double most =
         fmax(ports_measured(root, "read_bandwidth"), ports_measured(root, "write_bandwidth"));
-    double ratio = told > 0 ? bus_of(dram) / told : 0; /* of the periods */
+    double ratio = told > 0 ? bus_of(&base->dram) / told : 0; /* of the periods */
     if (most > told || most < limits.least_share * told || ratio <= 0 ||
         fabs(ratio - 1) < limits.same) {
         return false;
     }
-    return scale_clock(dram, ratio);
+    return scale_clock(base, ratio);
 }
 
 /* A bus that is `ratio` times as slow: fewer parts as fast as the base's, so that a lone load takes
@@ -117,7 +117,7 @@ static bool cut_bus(struct model *base, double ratio)
     for (uint32_t n = base->l2_slices; n >= wanted; n--) { /* channels divide the slices */
         kept = base->l2_slices % n == 0 ? n : kept;
     }
-    if (!scale_clock(dram, ratio * kept / parts)) {
+    if (!scale_clock(base, ratio * kept / parts)) {
         return false;
     }
     dram->channels = kept;
@@ -262,7 +262,7 @@ void model_take_bandwidth(struct bandwidth_plan *plan, struct model *base, const
 {
     struct noc_spec *noc = &base->noc;
     uint32_t bytes = way_segment(root, base);
-    *plan = (struct bandwidth_plan){.has_clock = take_clock(&base->dram, root)};
+    *plan = (struct bandwidth_plan){.has_clock = take_clock(base, root)};
     plan->has_rows = take_rows(base, root);
     open_way(plan, base, root);
     plan->request_width = width_for(ports_measured(root, "write_bandwidth"), base, root, bytes,
