@@ -106,6 +106,7 @@ struct level {
                                  is left; 0: no limit */
     bool by_held;             /* sets and size are what all sets hold together (geometry/held.c) */
     bool translated;          /* what does not fit misses a level of translation first */
+    bool spaced_size;         /* the size is of elements apart (geometry/capacity.c) */
     bool large;               /* too large for ordered walks */
     bool searched_apart;      /* large/spaced.c was asked */
     bool taken_apart;         /* and has told its sets */

@@ -222,6 +222,17 @@ static int add_seen(struct sample *seen, const struct sample *more)
     return rc;
 }
 
+/* How much each of elements apart stands for is known with the sets. Who leaves these out gets no
+ * size of them: it was twice to four times a texture cache's. */
+static void withdraw_spaced_size(struct examination *e)
+{
+    const struct level *level = &e->level;
+    bool is_left_out = e->failed[EXPERIMENT_sets].status == ATTRIBUTE_NOT_ASKED;
+    if (level->spaced_size && is_left_out && !level->size_bytes) {
+        attribute_refuse_as(&level->result->size, "B", &not_asked);
+    }
+}
+
 static int dissect_level(struct lab *lab, struct level_summary *summary, struct sample *seen,
                          struct examination *e, const struct level_info *info)
 {
@@ -244,6 +255,7 @@ static int dissect_level(struct lab *lab, struct level_summary *summary, struct 
     lab->options = &e->options;
     lab->level_loads = loads_of_level(lab, level->outermost);
     int rc = run_experiments(e, false);
+    withdraw_spaced_size(e);
     policy_doubt_choice(&result->policy, level->conflict.count ? level->conflict.count - 1 : 0);
     lab->options = whole;
     const struct refusal nothing = {ATTRIBUTE_ABSENT, NOT_APPLICABLE};

@@ -52,6 +52,11 @@ measured() { # of the first caches in the table
 }
 sonde dissect $tiny -v --only capacity | measured
 sonde dissect -d sim:gtx560ti -v --only texture_l1,capacity | grep '^  size' | tr -s ' ' | head -1
+echo "# a size rests on the sets: of elements apart alone it was twice as much"
+for experiment in latency load_to_use sweep ways line penalty capacity sets; do
+    sonde dissect -d sim:gtx280 -v --only texture_l1,$experiment | sed -n "s/^  size  */$experiment: /p"
+done
+sonde dissect -d sim:gtx280 -v --only texture_l1 --skip sets | grep '^  size'
 sonde dissect $tiny -v --only=ways,latency | grep 'l1_data.*not asked for'
 sonde dissect $tiny -v --skip ways | measured
 

@@ -287,6 +287,7 @@ static int find_capacity(struct level *level)
                      : "noise left some verdicts open, which were taken as not fitting");
     /* A first value: replaced when the line is known and the sets were found alike. */
     attribute_set(&level->result->size, (double)bytes, "B", 0.3, id);
+    level->spaced_size = level->fit.stride > level->timing.fetch_bytes;
     if (level->info->shared_bytes) {
         attribute_set(&level->result->carveout_shared, level->info->shared_bytes, "B", 1, id);
     }
