@@ -1,6 +1,7 @@
 #!/bin/sh
 # widths.sh BROWSER SONDE DATA: pages in a browser without a screen, at the widths of a telephone, a window and a wide
-# screen: nothing is wider than the window, no text leaves its drawing, nothing is fetched from elsewhere.
+# screen: nothing is wider than the window, no text leaves its drawing, nothing is fetched from elsewhere. One browser
+# shows all pages, one after the other: its start costs more than they do.
 set -eu
 browser=$1
 sonde=$2
@@ -51,16 +52,14 @@ function leaves(svg) { // does a text leave the drawing that it is in?
         return at.left < box.left - 1 || at.right > box.right + 1;
     });
 }
-frame.onload = () => {
-    const page = frame.contentDocument, told = [];
-    if (location.hash.endsWith('-paper.html')) { // A4 without its margins: nobody can scroll there
-        frame.style.width = '718px';
-        const cut = [...page.querySelectorAll('.scroll')].filter(box => !box.closest('details:not([open])') && box.scrollWidth > 719).length;
-        told.push(page.documentElement.scrollWidth > 719 ? 'PAPER IS TOO NARROW' : 'fits on paper');
-        told.push(cut ? `${cut} TABLES ARE CUT OFF` : 'tables are whole');
-        document.getElementById('told').textContent = told.join('\n');
-        return;
-    }
+function on_paper(page) { // A4 without its margins: nobody can scroll there
+    frame.style.width = '718px';
+    const cut = [...page.querySelectorAll('.scroll')].filter(box => !box.closest('details:not([open])') && box.scrollWidth > 719).length;
+    return [page.documentElement.scrollWidth > 719 ? 'PAPER IS TOO NARROW' : 'fits on paper',
+        cut ? `${cut} TABLES ARE CUT OFF` : 'tables are whole'];
+}
+function on_screen(page) {
+    const told = [];
     for (const width of [360, 800, 1400]) {
         frame.style.width = width + 'px';
         const wide = page.documentElement.scrollWidth > width;
@@ -80,31 +79,38 @@ frame.onload = () => {
     const named = [...page.querySelectorAll('svg')].every(svg => svg.querySelector('title') || svg.getAttribute('aria-label'));
     told.push(named ? 'drawings are named' : 'A DRAWING HAS NO NAME');
     told.push(page.querySelectorAll('script, link[href], img[src^=http]').length ? 'FETCHES SOMETHING' : 'alone');
-    document.getElementById('told').textContent = told.join('\n');
+    return told;
+}
+const pages = location.hash.slice(1).split(',');
+frame.onload = () => {
+    const name = pages.shift(), page = frame.contentDocument;
+    const told = name.endsWith('-paper.html') ? on_paper(page) : on_screen(page);
+    document.getElementById('told').textContent += [name, ...told].join('\n') + '\n';
+    if (pages.length) frame.src = pages[0];
 };
-frame.src = location.hash.slice(1);
+frame.src = pages[0];
 </script>
 HTML
-cat >wanted <<'END'
+pages=
+for page in dissection statistics profile sweep study gtx780 hot; do
+    grep -q 'prefers-color-scheme: *dark' "$page.html" || { echo "$page.html: no colours for dark screens"; exit 1; }
+    grep -q '@media print' "$page.html" || { echo "$page.html: nothing said of paper"; exit 1; }
+    sed 's/@media print/@media all/' "$page.html" >"$page-paper.html"
+    pages=${pages:+$pages,}$page.html,$page-paper.html
+    cat <<END
+$page.html
 width 360: fits, texts inside
 width 800: fits, texts inside
 width 1400: fits, texts inside
 numbers are whole
 drawings are named
 alone
+$page-paper.html
+fits on paper
+tables are whole
 END
-shown() { # PAGE: what is told of it
-    "$browser" --headless --no-sandbox --disable-gpu --allow-file-access-from-files --virtual-time-budget=10000 \
-        --user-data-dir="$work/profile" --dump-dom "file://$work/frame.html#$1.html" 2>errors |
-        sed -n '/id="told">/,/<\/pre>/p' | sed 's/.*id="told">//; s/<\/pre>.*//'
-}
-printf 'fits on paper\ntables are whole\n' >wanted-paper
-for page in dissection statistics profile sweep study gtx780 hot; do
-    shown "$page" >told
-    diff wanted told || { echo "$page.html"; tail -3 errors; exit 1; }
-    grep -q 'prefers-color-scheme: *dark' "$page.html" || { echo "$page.html: no colours for dark screens"; exit 1; }
-    grep -q '@media print' "$page.html" || { echo "$page.html: nothing said of paper"; exit 1; }
-    sed 's/@media print/@media all/' "$page.html" >"$page-paper.html"
-    shown "$page-paper" >told
-    diff wanted-paper told || { echo "$page.html on paper"; exit 1; }
-done
+done >wanted
+"$browser" --headless --no-sandbox --disable-gpu --allow-file-access-from-files --virtual-time-budget=100000 \
+    --user-data-dir="$work/profile" --dump-dom "file://$work/frame.html#$pages" 2>errors |
+    sed -n '/id="told">/,/<\/pre>/p' | sed 's/.*id="told">//; s/<\/pre>.*//' | sed '/^$/d' >told
+diff wanted told || { tail -3 errors; exit 1; }
