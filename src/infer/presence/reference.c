@@ -11,6 +11,7 @@
 #include "infer/presence/presence.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -476,10 +477,12 @@ static int separate(struct level *level, struct trial *trial, const struct sampl
     return rc;
 }
 
-/* The circle that is all hits, and the latencies of its loads. */
+/* The circle that is all hits, and the largest array walked word by word: latencies of their loads.
+ */
 struct circle {
     size_t bytes;
-    struct sample hits;
+    struct sample hits, walked;
+    uint64_t walked_bytes;
 };
 
 static void finish(struct level *level, const struct pattern *pattern, const struct circle *circle,
@@ -531,14 +534,19 @@ static int walk_array(struct level *level, struct walk *walk, uint64_t bytes, ui
 
 /* One size of array: do two classes show, and do the slow loads lie where a unit of fetching
  * begins? */
-static int try_array(struct level *level, struct trial *trial, const struct sample *hits,
+static int try_array(struct level *level, struct trial *trial, struct circle *circle,
                      uint64_t bytes, uint64_t stride)
 {
     struct walk walk;
     int rc = walk_array(level, &walk, bytes, stride);
     *trial = (struct trial){0};
     if (rc == 0) {
-        rc = separate(level, trial, hits, &walk);
+        rc = separate(level, trial, &circle->hits, &walk);
+        if (rc == 0 && stride == CHASE_WORD_BYTES) {
+            sample_free(&circle->walked);
+            circle->walked_bytes = bytes;
+            rc = sample_create(&circle->walked, walk.latency, walk.count);
+        }
         walk_free(&walk);
     }
     return rc;
@@ -549,7 +557,7 @@ static int try_array(struct level *level, struct trial *trial, const struct samp
  * and the lowest threshold is the second one's. So arrays begin at twice the circle there, and grow
  * by a half or a third. Walks that a recording does not have are passed over.
  */
-static int find_misses_small(struct level *level, const struct circle *circle, bool *found)
+static int find_misses_small(struct level *level, struct circle *circle, bool *found)
 {
     const struct path_info *path = path_find(level->info->op);
     if (!path || path->reach_bytes == 0) {
@@ -558,7 +566,7 @@ static int find_misses_small(struct level *level, const struct circle *circle, b
     for (uint64_t bytes = 2 * limits.small_bytes; bytes < limits.first_bytes && !*found;
          bytes = bytes % 3 ? bytes / 2 * 3 : bytes / 3 * 4) {
         struct trial trial;
-        int rc = try_array(level, &trial, &circle->hits, bytes, CHASE_WORD_BYTES);
+        int rc = try_array(level, &trial, circle, bytes, CHASE_WORD_BYTES);
         if (rc && !lab_soft(rc)) {
             return rc;
         }
@@ -597,7 +605,7 @@ static int conclude_without_misses(struct level *level, const struct circle *cir
 }
 
 /* Grow the array until misses show where a fetch unit begins. */
-static int find_misses(struct level *level, const struct circle *circle)
+static int find_misses(struct level *level, struct circle *circle)
 {
     uint64_t limit = level->lab->options->max_footprint_bytes, walked_bytes = 0;
     unsigned disorder = 0;
@@ -612,10 +620,10 @@ static int find_misses(struct level *level, const struct circle *circle)
         int rc = 0;
         if (bytes >
             limits.cheap_bytes) { /* laying out a large array word by word is dear: look first */
-            rc = try_array(level, &trial, &circle->hits, bytes, 128);
+            rc = try_array(level, &trial, circle, bytes, 128);
         }
         if (rc == 0 && trial.apart) {
-            rc = try_array(level, &trial, &circle->hits, bytes, CHASE_WORD_BYTES);
+            rc = try_array(level, &trial, circle, bytes, CHASE_WORD_BYTES);
         }
         if (rc) {
             return rc;
@@ -638,6 +646,40 @@ static int find_misses(struct level *level, const struct circle *circle)
                : conclude_without_misses(level, circle, walked_bytes);
 }
 
+/*
+ * Where the search for misses of the outermost cache ends without any, whatever ended it, nobody
+ * knows whether that cache or the memory served the loads. What they took is told with the reason,
+ * and is no value.
+ */
+static int tell_walked(struct level *level, const struct circle *circle)
+{
+    struct latency_class classes[INFER_MAX_LATENCIES];
+    struct refusal *why = &level->lab->why;
+    char id[24], text[160] = "", range[64];
+    if (!level->outermost || circle->walked_bytes == 0 || !why->reason[0]) {
+        return 0;
+    }
+    size_t count = sample_classes(classes, INFER_MAX_LATENCIES, &circle->walked), used = 0;
+    for (size_t i = 0; i < count && used < sizeof text; i++) {
+        used += (size_t)snprintf(text + used, sizeof text - used, ", %.0f cycles (%.0f %%)",
+                                 classes[i].cycles, 100 * classes[i].share);
+    }
+    lab_evidence(
+        level->lab, id, level->info->id,
+        "chase op=%s: a walk word by word through %llu KiB, of such a cache or of memory%s",
+        level->info->op, (unsigned long long)circle->walked_bytes >> 10, text);
+    double low = sample_quantile(&circle->walked, 0.05);
+    double high = sample_quantile(&circle->walked, 0.95);
+    snprintf(range, sizeof range,
+             high > low ? "; loads through %llu KiB take %.0f to %.0f cycles"
+                        : "; loads through %llu KiB take %.0f cycles",
+             (unsigned long long)circle->walked_bytes >> 10, low, high);
+    if (strlen(why->reason) + strlen(range) < sizeof why->reason) {
+        strcat(why->reason, range);
+    }
+    return level_saw(level, &circle->walked);
+}
+
 int reference_by_words(struct level *level)
 {
     struct circle circle = {.bytes = limits.small_bytes};
@@ -652,6 +694,11 @@ int reference_by_words(struct level *level)
         rc = check_presence(level, &circle.hits);
     }
     rc = rc ? rc : find_misses(level, &circle);
+    if (lab_soft(rc)) {
+        int error = tell_walked(level, &circle);
+        rc = error ? error : rc;
+    }
     sample_free(&circle.hits);
+    sample_free(&circle.walked);
     return rc;
 }

@@ -496,6 +496,9 @@ static void a_refused_walk_shows_neither_that_no_cache_is_there_nor_the_memory(v
     assert_int_equal(found.caches[L2].absence.status, ATTRIBUTE_NOT_MEASURED);
     assert_non_null(strstr(found.caches[L2].absence.reason, "too dear"));
     assert_refused(&found.memory_latency);
+    /* What was seen of it is told, without a name. */
+    assert_non_null(
+        strstr(found.memory_latency.reason, "too dear; loads through 64 KiB take 371 cycles"));
     toy_destroy(toy);
 }
 
