@@ -297,8 +297,12 @@ static void reasons(struct pen *pen, const struct dissection *d)
             reason_lines(pen, d->caches[i].id, fields, FIELD_COUNT);
         }
     }
-    struct field memory = {"latency", &d->memory_latency};
-    reason_lines(pen, "memory", &memory, 1);
+    const struct attribute *read = &d->memory.read_bandwidth;
+    bool is_asked = d->memory.loaded_count == 0 && read->status != ATTRIBUTE_NOT_ASKED;
+    struct field memory[] = {{"latency", &d->memory_latency},
+                             {"read bandwidth", read},
+                             {"write bandwidth", &d->memory.write_bandwidth}};
+    reason_lines(pen, "memory", memory, is_asked ? 3 : 1);
     if (pen->out.length == start && pen->out.text) {
         pen->out.length = before;
         pen->out.text[before] = '\0';

@@ -59,6 +59,7 @@ done
 sonde dissect -d sim:gtx280 -v --only texture_l1 --skip sets | grep '^  size'
 sonde dissect $tiny -v --only=ways,latency | grep 'l1_data.*not asked for'
 sonde dissect $tiny -v --skip ways | measured
+sonde dissect $tiny -v --only memory --skip capacity | grep '^  memory .*bandwidth'
 
 echo "# caches go by their names, too: all of them, or these and what is in front of them"
 columns() {
