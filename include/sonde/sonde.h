@@ -271,6 +271,10 @@ int sonde_topology(char **text, const char *json_path, int columns, int colour, 
 /* One HTML file that needs nothing else, of a dissection, a study, a sweep's table, statistics or a
  * profile. */
 int sonde_report(char **html, const char *json_path);
+/* A dissection's figure `index`, from 0, as an SVG file, and what to call it ("l2-footprint"); *svg
+ * is NULL past the last. free() the text. */
+#define SONDE_FIGURE_NAME 48
+int sonde_figure(char **svg, char name[SONDE_FIGURE_NAME], const char *json_path, size_t index);
 
 /* ---- workloads: whole programs that come with Sonde ---- */
 

@@ -34,3 +34,14 @@ int sonde_report(char **html, const char *json_path)
     json_decref(document);
     return rc;
 }
+
+int sonde_figure(char **svg, char name[SONDE_FIGURE_NAME], const char *json_path, size_t index)
+{
+    json_t *document = NULL;
+    _Static_assert(SONDE_FIGURE_NAME == PAGE_FIGURE_NAME, "a figure's name has one length");
+    *svg = NULL;
+    int rc = api_read_document_result(saved_read(&document, json_path), json_path);
+    rc = rc ? rc : page_figure(svg, name, document, index);
+    json_decref(document);
+    return rc;
+}

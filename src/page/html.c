@@ -34,7 +34,9 @@ static const char style[] =
     "text.badge{text-anchor:end;fill:var(--accent);font-weight:600}text.line,text.tick,text.axis"
     "{fill:var(--soft);font-size:12px}.middle{text-anchor:middle}.end{text-anchor:end}\n"
     ".grid{stroke:var(--line);stroke-width:.6}.curve{fill:none;stroke:var(--accent);stroke-width:2}"
-    ".dot{fill:var(--accent)}.mark{stroke:var(--bad);stroke-dasharray:4 3}\n"
+    ".dot{fill:var(--accent)}.second{stroke:var(--ink);stroke-dasharray:6 4}.other{fill:var(--ink)}"
+    ".whisker{stroke:var(--ink)}.cell{stroke:var(--line);fill:none}.cell.taken{fill:var(--accent)}"
+    ".cell.low{fill:var(--line)}.mark{stroke:var(--bad);stroke-dasharray:4 3}\n"
     ".scroll{overflow-x:auto}table{border-collapse:collapse;width:100%}"
     "th,td{text-align:left;vertical-align:top;padding:4px 10px 4px 0;border-bottom:1px solid "
     "var(--line)}"
@@ -101,6 +103,13 @@ static void put_attribute(struct strbuf *out, const json_t *attribute, const jso
     } else {
         svg_escape(out, *status ? status : text_of(attribute, "name"));
     }
+    if (json_object_get(attribute, "high")) {
+        strbuf_append(out, " <small>between ");
+        put_scalar(out, json_object_get(attribute, "low"), text_of(attribute, "unit"));
+        strbuf_append(out, " and ");
+        put_scalar(out, json_object_get(attribute, "high"), text_of(attribute, "unit"));
+        strbuf_append(out, "</small>");
+    }
     if (json_is_number(confidence)) {
         strbuf_printf(out, " <small>confidence %.2f</small>", json_number_value(confidence));
     }
@@ -124,6 +133,21 @@ static void put_attribute(struct strbuf *out, const json_t *attribute, const jso
 static bool is_attribute(const json_t *value)
 {
     return json_object_get(value, "value") || json_object_get(value, "status");
+}
+
+/* A string that names a piece of evidence opens it. */
+static bool put_evidence(struct strbuf *out, const json_t *value, const json_t *evidence)
+{
+    const char *id = json_string_value(value);
+    const char *text = id ? json_string_value(json_object_get(evidence, id)) : NULL;
+    if (text) {
+        strbuf_append(out, "<details><summary>");
+        svg_escape(out, id);
+        strbuf_append(out, "</summary><p>");
+        svg_escape(out, text);
+        strbuf_append(out, "</p></details>");
+    }
+    return text != NULL;
 }
 
 /* Recursive, a level of the document each, which the reader of JSON bounds. */
@@ -155,7 +179,7 @@ void html_value(struct strbuf *out, const json_t *value, const json_t *evidence)
             html_value(out, json_array_get(value, i), evidence);
         }
         strbuf_append(out, is_long ? "</details>" : count == 0 ? "none" : "");
-    } else {
+    } else if (!put_evidence(out, value, evidence)) {
         put_scalar(out, value, "");
     }
 }

@@ -7,6 +7,7 @@
 #define SONDE_PAGE_PAGE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <jansson.h>
 
@@ -20,5 +21,12 @@ int page_topology(char **text, const json_t *dissection, const struct topology_s
 
 /* free() the text. SONDE_EINPUT: a schema that has no report. */
 int page_report(char **html, const json_t *document, const char *name);
+
+/*
+ * Figure `index` of a dissection as an SVG file, and what to call it; *svg stays NULL past the
+ * last. free() the text. 0 or SONDE_ENOMEM.
+ */
+#define PAGE_FIGURE_NAME 48
+int page_figure(char **svg, char name[PAGE_FIGURE_NAME], const json_t *dissection, size_t index);
 
 #endif

@@ -1,145 +1,99 @@
 /* Reports: which one a document wants, and what stands in it. See page.h. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "export/saved.h"
-#include "page/box.h"
+#include "page/figures.h"
 #include "page/html.h"
 #include "page/page.h"
-#include "page/quantity.h"
 #include "page/svg.h"
 #include "sonde/sonde.h"
-#include "util/container/arena.h"
 #include "util/container/strbuf.h"
-#include "util/container/vec.h"
 #include "util/error.h"
 #include "util/glue/json_glue.h"
 
-struct points VEC_FIELDS(struct chart_point);
-
-/* Points of an array of objects, by two of their members; those that are numbers in both. */
-static void collect(struct points *out, const json_t *array, const char *x, const char *y)
+/* The drawing first, as wide as the page; the others side by side. */
+static void put_figures(struct strbuf *out, const json_t *document)
 {
-    vec_clear(out);
-    for (size_t i = 0; i < json_array_size(array); i++) {
-        const json_t *element = json_array_get(array, i);
-        if (json_is_number(json_object_get(element, x)) &&
-            json_is_number(json_object_get(element, y))) {
-            (void)vec_push(
-                out, (struct chart_point){json_number_of(element, x), json_number_of(element, y)});
-        }
+    struct figures figures = {0};
+    size_t first = 0;
+    figures_collect(&figures, document);
+    if (figures.count && strcmp(figures.data[0].name, "hierarchy") == 0) {
+        strbuf_append(out, "<section><h2>Memory hierarchy</h2>\n"
+                           "<p>Latencies are what a load takes there. A click on a value below "
+                           "shows what it rests on.</p>\n<div class=\"scroll\">");
+        strbuf_append(out, figures.data[first++].svg);
+        strbuf_append(out, "</div></section>\n");
     }
-}
-
-static void put_footprint(struct strbuf *out, struct points *points, const json_t *cache)
-{
-    const char *id = saved_text(cache, "id", "");
-    struct saved_value size;
-    char title[120];
-    bool known = saved_value(&size, cache, "size");
-    collect(points, json_object_get(cache, "steps"), "bytes", "median_cycles");
-    snprintf(title, sizeof title, "%s: latency over footprint", id);
-    const struct chart chart = {.title = title,
-                                .x_label = "bytes walked through",
-                                .y_label = "median latency (cycles)",
-                                .x_unit = "B",
-                                .y_unit = "cycles",
-                                .log_x = true,
-                                .point = points->data,
-                                .count = points->count,
-                                .mark = {known ? size.value : 0, known ? "size" : NULL}};
-    svg_chart(out, &chart);
-}
-
-static void put_conflicts(struct strbuf *out, struct points *points, const json_t *shared)
-{
-    const char *lanes;
-    json_t *cycles;
-    vec_clear(points);
-    json_object_foreach(json_object_get(shared, "conflict_latency"), lanes, cycles)
-    {
-        struct chart_point point = {strtod(lanes, NULL), json_number_value(cycles)};
-        (void)vec_push(points, point);
-    }
-    svg_chart(out, &(struct chart){.title = "shared memory: bank conflicts",
-                                   .x_label = "lanes that want one bank",
-                                   .y_label = "latency (cycles)",
-                                   .x_unit = "",
-                                   .y_unit = "cycles",
-                                   .log_x = true,
-                                   .point = points->data,
-                                   .count = points->count});
-}
-
-static void put_loaded(struct strbuf *out, struct points *points, const json_t *memory)
-{
-    collect(points, json_object_get(memory, "loaded_latency"), "bytes_per_second", "cycles");
-    svg_chart(out, &(struct chart){.title = "memory: latency under load",
-                                   .x_label = "read",
-                                   .y_label = "latency (cycles)",
-                                   .x_unit = "B/s",
-                                   .y_unit = "cycles",
-                                   .log_x = true,
-                                   .point = points->data,
-                                   .count = points->count});
-}
-
-static void put_tlb(struct strbuf *out, struct points *points, const json_t *tlb)
-{
-    char title[120];
-    snprintf(title, sizeof title, "%s: pages that miss", saved_text(tlb, "id", "TLB"));
-    collect(points, json_object_get(tlb, "steps"), "pages", "missed");
-    svg_chart(out, &(struct chart){.title = title,
-                                   .x_label = "pages walked through",
-                                   .y_label = "pages that miss",
-                                   .x_unit = "",
-                                   .y_unit = "",
-                                   .point = points->data,
-                                   .count = points->count});
-}
-
-static void put_charts(struct strbuf *out, const json_t *document)
-{
-    const json_t *caches = json_object_get(document, "caches"),
-                 *tlbs = json_object_get(document, "tlbs");
-    struct points points = {0};
     strbuf_append(out, "<section><h2>Figures</h2><div class=\"charts\">\n");
-    for (size_t i = 0; i < json_array_size(caches); i++) {
-        if (json_is_true(json_object_get(json_array_get(caches, i), "present"))) {
-            put_footprint(out, &points, json_array_get(caches, i));
+    for (size_t i = first; i < figures.count; i++) {
+        strbuf_append(out, figures.data[i].svg);
+    }
+    strbuf_append(out, "</div></section>\n");
+    figures_free(&figures);
+}
+
+/* An earlier one of the list that is the same array behind another path; NULL: none. */
+static const json_t *shown_before(const json_t *list, size_t index)
+{
+    const json_t *with = json_object_get(json_array_get(list, index), "shared_with");
+    for (size_t i = 0; i < index; i++) {
+        const json_t *before = json_array_get(list, i);
+        for (size_t k = 0; k < json_array_size(with); k++) {
+            const char *id = json_string_value(json_array_get(with, k));
+            if (id && strcmp(saved_text(before, "id", ""), id) == 0) {
+                return before;
+            }
         }
     }
-    for (size_t i = 0; i < json_array_size(tlbs); i++) {
-        put_tlb(out, &points, json_array_get(tlbs, i));
+    return NULL;
+}
+
+static void put_row(struct strbuf *out, const char *key, const json_t *value,
+                    const json_t *evidence)
+{
+    strbuf_append(out, "<tr><th scope=\"row\">");
+    svg_escape(out, key);
+    strbuf_append(out, "</th><td>");
+    html_value(out, value, evidence);
+    strbuf_append(out, "</td></tr>\n");
+}
+
+/* Of what is not there, why; of an array that was shown before, what differs. */
+static bool is_shown(const json_t *part, const char *key, const json_t *value, const json_t *before)
+{
+    if (strcmp(key, "id") == 0 || strcmp(key, "steps") == 0) {
+        return false;
     }
-    put_conflicts(out, &points, json_object_get(document, "shared_memory"));
-    put_loaded(out, &points, json_object_get(document, "memory"));
-    strbuf_append(out, "</div></section>\n");
-    vec_free(&points);
+    if (json_is_false(json_object_get(part, "present")) && json_object_get(part, "reason")) {
+        return !json_is_object(value) && !json_is_array(value);
+    }
+    return !before || strcmp(key, "shared_with") == 0 ||
+           !json_equal((json_t *)value, json_object_get(before, key));
 }
 
 /* A row for each attribute of a cache or TLB, but what is drawn above. */
 static void put_parts(struct strbuf *out, const json_t *list, const json_t *evidence)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *part = json_array_get(list, i);
+        const json_t *part = json_array_get(list, i), *before = shown_before(list, i);
         const char *key;
         json_t *value;
         strbuf_append(out, "<section><h2>");
         svg_escape(out, saved_text(part, "id", saved_text(part, "method", "?")));
-        strbuf_append(out, "</h2><div class=\"scroll\"><table>\n");
+        strbuf_append(out, "</h2>");
+        if (before) {
+            strbuf_append(out, "<p>The same array as ");
+            svg_escape(out, saved_text(before, "id", "?"));
+            strbuf_append(out, "; what differs on this path:</p>");
+        }
+        strbuf_append(out, "<div class=\"scroll\"><table>\n");
         json_object_foreach((json_t *)part, key, value)
         {
-            if (strcmp(key, "id") == 0 || strcmp(key, "steps") == 0) {
-                continue;
+            if (is_shown(part, key, value, before)) {
+                put_row(out, key, value, evidence);
             }
-            strbuf_append(out, "<tr><th scope=\"row\">");
-            svg_escape(out, key);
-            strbuf_append(out, "</th><td>");
-            html_value(out, value, evidence);
-            strbuf_append(out, "</td></tr>\n");
         }
         strbuf_append(out, "</table></div></section>\n");
     }
@@ -158,24 +112,16 @@ static void put_section(struct strbuf *out, const char *title, const json_t *val
 void html_dissection(struct strbuf *out, const json_t *document)
 {
     const json_t *evidence = json_object_get(document, "evidence");
-    struct arena *arena = arena_create();
-    const struct box *root = arena ? box_hierarchy(arena, document) : NULL;
-    if (root) {
-        strbuf_append(out, "<section><h2>Memory hierarchy</h2>\n"
-                           "<p>Latencies are what a load takes there. A click on a value below "
-                           "shows what it rests on.</p>\n");
-        strbuf_append(out, "<div class=\"scroll\">");
-        svg_hierarchy(out, root, "the memory hierarchy as boxes");
-        strbuf_append(out, "</div></section>\n");
-    }
-    arena_destroy(arena);
-    put_charts(out, document);
+    put_figures(out, document);
     put_parts(out, json_object_get(document, "caches"), evidence);
     put_parts(out, json_object_get(document, "tlbs"), evidence);
     put_section(out, "Shared memory", json_object_get(document, "shared_memory"), evidence);
     put_section(out, "Memory", json_object_get(document, "memory"), evidence);
     put_section(out, "Outstanding requests", json_object_get(document, "outstanding"), evidence);
+    put_section(out, "Memory under load", json_object_get(document, "loaded_latency"), evidence);
+    put_section(out, "Streaming multiprocessor", json_object_get(document, "sm"), evidence);
     put_section(out, "Kinds of access", json_object_get(document, "latency_patterns"), evidence);
+    put_section(out, "Latencies seen", json_object_get(document, "latency_classes"), evidence);
     put_section(out, "Published methods", json_object_get(document, "methods"), evidence);
     put_section(out, "What the driver says", json_object_get(document, "device"), NULL);
 }

@@ -39,6 +39,14 @@ sonde dissect $brief | grep -c '^evidence$'
 echo "# -o: a folder, made with its parents, with all of it; again into the same one"
 run sonde dissect $live --only l1_data -o a/b -q
 ls a/b
+python3 - a/b/figures/*.svg <<'PYTHON'
+import os, sys
+from xml.dom import minidom
+for path in sys.argv[1:]:
+    root = minidom.parse(path).documentElement
+    assert root.namespaceURI == "http://www.w3.org/2000/svg" and "var(" not in open(path).read(), path
+    print(os.path.basename(path))
+PYTHON
 run sonde dissect $brief -o a/b -q
 is_json a/b/dissection.json
 sed -n 1p a/b/dissection.txt

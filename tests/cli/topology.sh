@@ -34,6 +34,23 @@ print(len(drawings), "drawings, well-formed")
 PYTHON
 }
 page dissection "$DATA/dissection.json" "confidence"
+echo "# what is loaded, indexed, refused, of one array: each there, none twice"
+grep -c 'aria-label="memory: latency under load"' page.html
+grep -c 'aria-label="[a-z0-9_]*: which set an address belongs to"' page.html
+grep -c 'the same array as\|The same array as' page.html
+python3 - "$DATA/dissection.json" absent.json <<'PYTHON'
+import json, sys
+document = json.load(open(sys.argv[1]))
+policy = next(c["policy"] for c in document["caches"] if c["id"] == "texture_l1")
+document["evidence"][policy["evidence"]] = "what lru rests on"
+absent = document["caches"][0]
+assert not absent["present"]
+absent["reason"] = absent["size"]["reason"] = absent["policy"]["reason"] = "nobody saw it"
+json.dump(document, open(sys.argv[2], "w"))
+PYTHON
+sonde report absent.json -o page.html
+grep -o 'nobody saw it' page.html
+grep -o 'what lru rests on' page.html
 cat >plan.yaml <<'YAML'
 sweep: <plan> & co
 run: {workload: matmul, size: "${n}"}

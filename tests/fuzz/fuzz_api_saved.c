@@ -33,6 +33,11 @@ static void read_file(const char *path)
     text = NULL;
     rc = sonde_report(&text, path);
     took(rc, text);
+    char name[SONDE_FIGURE_NAME];
+    text = NULL;
+    for (size_t i = 0; sonde_figure(&text, name, path, i) == 0 && text; i++) {
+        sonde_free(text);
+    }
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         text = NULL;
         rc = sonde_export(&text, path, formats[i], NULL);

@@ -11,6 +11,7 @@
 #include "util/text/printable.h"
 
 #define PATH_BYTES 4096
+#define FILE_ROOM 80 /* of a path, for what lies in the folder: "/figures/NAME.svg" */
 
 struct dissect_arguments {
     const char *device, *folder, *json, *file;
@@ -124,7 +125,7 @@ static int prepare_folder(struct dissect_arguments *arguments)
     if (!folder) {
         return EXIT_DONE;
     }
-    if (strlen(folder) + sizeof("/dissection.json") > PATH_BYTES) {
+    if (strlen(folder) > PATH_BYTES - FILE_ROOM) {
         return cli_usage("dissect", "-o: the path is too long");
     }
     int rc = file_make_folder(folder);
@@ -132,7 +133,8 @@ static int prepare_folder(struct dissect_arguments *arguments)
         return cli_fail(rc);
     }
     if (!arguments->options.record) {
-        snprintf(arguments->record, PATH_BYTES, "%.*s/recording.sonde", PATH_BYTES - 32, folder);
+        snprintf(arguments->record, PATH_BYTES, "%.*s/recording.sonde", PATH_BYTES - FILE_ROOM,
+                 folder);
         arguments->options.record = arguments->record;
     }
     return EXIT_DONE;
@@ -148,7 +150,7 @@ static int prepare_outputs(struct dissect_arguments *arguments)
 static int write_in(const char *folder, const char *name, const char *text)
 {
     char path[PATH_BYTES];
-    snprintf(path, sizeof(path), "%.*s/%s", PATH_BYTES - 32, folder, name);
+    snprintf(path, sizeof(path), "%.*s/%s", PATH_BYTES - FILE_ROOM, folder, name);
     return sonde_write(path, text);
 }
 
@@ -157,10 +159,29 @@ static int write_report(const char *folder)
 {
     char path[PATH_BYTES];
     char *html = NULL;
-    snprintf(path, sizeof(path), "%.*s/dissection.json", PATH_BYTES - 32, folder);
+    snprintf(path, sizeof(path), "%.*s/dissection.json", PATH_BYTES - FILE_ROOM, folder);
     int rc = sonde_report(&html, path);
     rc = rc < 0 ? rc : write_in(folder, "report.html", html);
     sonde_free(html);
+    return rc;
+}
+
+/* figures/NAME.svg, each that the page has. */
+static int write_figures(const char *folder)
+{
+    char path[PATH_BYTES], from[PATH_BYTES], name[SONDE_FIGURE_NAME], *svg = NULL;
+    snprintf(from, sizeof(from), "%.*s/dissection.json", PATH_BYTES - FILE_ROOM, folder);
+    snprintf(path, sizeof(path), "%.*s/figures", PATH_BYTES - FILE_ROOM, folder);
+    int rc = file_make_folder(path);
+    for (size_t i = 0; rc == 0; i++) {
+        rc = sonde_figure(&svg, name, from, i);
+        if (rc < 0 || !svg) {
+            return rc;
+        }
+        snprintf(path, sizeof(path), "%.*s/figures/%s.svg", PATH_BYTES - FILE_ROOM, folder, name);
+        rc = sonde_write(path, svg);
+        sonde_free(svg);
+    }
     return rc;
 }
 
@@ -174,6 +195,7 @@ static int write_folder(const char *folder, const struct sonde_dissection *disse
     char *shown = rc < 0 ? NULL : printable_text(table, false);
     rc = rc < 0 ? rc : write_in(folder, "dissection.txt", shown ? shown : table);
     rc = rc < 0 ? rc : write_report(folder);
+    rc = rc < 0 ? rc : write_figures(folder);
     free(shown);
     sonde_free(json);
     sonde_free(table);
