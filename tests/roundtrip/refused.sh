@@ -50,11 +50,18 @@ expect memory.json l1_data.size "not asked"
 [ "$("$GET" sharing.json l1_data.shared_with)" = local_l1 ] || fail "l1_data is also local memory's"
 grep -q '"pattern": "P1"' patterns.json || fail "no patterns"
 
-# The curve of local memory is of the cache's own bytes: 16 KiB fit.
-dissect sim:gtx560ti local.json --only local_l1,sweep
-python3 - local.json <<'PY' || fail "the curve of local_l1 does not rise at 16 KiB"
+# The curve of local memory is of the cache's own bytes: 16 KiB fit. That of a texture cache whose sets take four lines
+# in a row goes by lines: 12 KiB fit.
+curve() { # JSON CACHE FITS MISSES
+    python3 - "$@" <<'PY' || fail "the curve of $2 does not rise behind $3 bytes"
 import json, sys
-steps = next(c for c in json.load(open(sys.argv[1]))["caches"] if c["id"] == "local_l1")["steps"]
+steps = next(c for c in json.load(open(sys.argv[1]))["caches"] if c["id"] == sys.argv[2])["steps"]
 misses = {s["bytes"]: s["miss_share"] for s in steps}
-sys.exit(not (misses[1024] == misses[16384] == 0 and misses[23168] > 0.3))
+sys.exit(not (misses[1024] == misses[int(sys.argv[3])] == 0 and misses[int(sys.argv[4])] > 0.3))
 PY
+}
+dissect sim:gtx560ti local.json --only local_l1,sweep
+curve local.json local_l1 16384 23168
+dissect sim:gtx780 texture.json --only texture_l1,readonly_l1
+curve texture.json texture_l1 11520 16384
+curve texture.json readonly_l1 11520 16384

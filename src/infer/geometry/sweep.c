@@ -23,10 +23,26 @@ static const struct {
     .all_miss = 0.95, /* share of the loads, noise beside: farther on the curve is flat */
 };
 
-/* The stride in a path's own bytes: of local memory a word is a line of the cache. */
+/* Lines in a row that belong to one set, in bytes; 0: not known, or no such rows. */
+static uint64_t row_bytes(const struct level *level)
+{
+    const struct index_result *index = &level->result->index;
+    uint64_t taken = 0;
+    for (size_t i = 0; i < index->mask_count; i++) {
+        taken |= index->masks[i];
+    }
+    return taken & -taken;
+}
+
+/*
+ * The stride in a path's own bytes: of local memory a word is a line of the cache. Where several
+ * short lines in a row belong to one set, a longer stride would leave room in each that is met.
+ */
 static uint64_t path_stride(const struct level *level)
 {
-    return limits.sweep_stride / path_find(level->info->op)->interleave;
+    uint64_t stride = limits.sweep_stride, line = level->line.bytes;
+    stride = line && line < stride && row_bytes(level) > line ? line : stride;
+    return stride / path_find(level->info->op)->interleave;
 }
 
 /* `bytes` of the path's addresses. */
