@@ -32,6 +32,9 @@ static char *tell(const struct sweep_summary *summary, const char *folder)
     if (summary->stale > 0) {
         strbuf_printf(&out, "; the journal has %zu of other points", summary->stale);
     }
+    if (summary->reason[0]) {
+        strbuf_printf(&out, "\npoint %zu: %s", summary->reason_point, summary->reason);
+    }
     if (summary->ranks > 1) {
         strbuf_printf(&out, "\n%u ranks: %.1f %% of their time idle, %zu messages, %zu bytes",
                       summary->ranks, 100 * summary->idle_share, summary->messages,

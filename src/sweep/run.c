@@ -245,7 +245,13 @@ static int finish(struct sweep *sweep, struct sweep_summary *out, int rc)
 {
     out->points = sweep->points.count;
     for (size_t i = 0; i < sweep->points.count; i++) {
-        out->counts[sweep->outcomes[i].status]++;
+        const struct sweep_outcome *outcome = &sweep->outcomes[i];
+        out->counts[outcome->status]++;
+        if (outcome->status > POINT_OK && !out->reason[0]) {
+            const char *reason = json_string_value(json_object_get(outcome->line, "reason"));
+            out->reason_point = i;
+            snprintf(out->reason, sizeof out->reason, "%s", reason ? reason : "");
+        }
         if (sweep->request->ended) {
             sweep->request->ended(sweep->request->ctx, i, sweep->outcomes[i].status);
         }

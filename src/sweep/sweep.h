@@ -27,7 +27,9 @@ struct sweep_request {
 
 struct sweep_summary {
     size_t points, counts[POINT_STATUSES]; /* of the points by status; POINT_OPEN: not reached */
-    size_t resumed, stale;                 /* outcomes taken over; those of no point any more */
+    size_t reason_point;
+    char reason[400];      /* why the first that did not end well did not; "": all did */
+    size_t resumed, stale; /* outcomes taken over; those of no point any more */
     unsigned ranks;
     double idle_share;              /* of the time of all places: without a point's process */
     size_t messages, message_bytes; /* between rank 0 and the others, while points were dealt out */
