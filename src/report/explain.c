@@ -2,6 +2,7 @@
  * What an attribute of a dissection is, how it is found and what can fool it: explain.def, for
  * people, in lines of a terminal's width.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "report/report.h"
@@ -76,19 +77,53 @@ static bool topic_is(const struct explanation *row, const char *topic, size_t le
     return false;
 }
 
-static bool is_meant(const struct explanation *row, const char *name)
+/* A name of `length`: an attribute, a topic, or TOPIC.ATTRIBUTE, of which what stands before the
+ * topic only says where it is: "l2.policy.name" is policy.name. */
+static bool is_meant(const struct explanation *row, const char *name, size_t length)
 {
-    const char *dot = strrchr(name, '.');
-    if (!dot) {
-        return strcmp(row->attribute, name) == 0 || topic_is(row, name, strlen(name));
+    size_t last = length, topic;
+    while (last > 0 && name[last - 1] != '.') {
+        last--;
     }
-    return strcmp(row->attribute, dot + 1) == 0 && topic_is(row, name, (size_t)(dot - name));
+    const char *attribute = name + last;
+    size_t bytes = length - last;
+    bool is_attribute =
+        strlen(row->attribute) == bytes && strncmp(row->attribute, attribute, bytes) == 0;
+    if (last == 0) {
+        return is_attribute || topic_is(row, name, length);
+    }
+    for (topic = last - 1; topic > 0 && name[topic - 1] != '.';) {
+        topic--;
+    }
+    return is_attribute && topic_is(row, name + topic, last - 1 - topic);
+}
+
+/* What a name means: the longest beginning of it that is one, so that a member of an attribute
+ * ("l2.policy.confidence") is explained with it. 0: nothing. */
+static size_t meant_bytes(const char *name)
+{
+    for (size_t length = strlen(name); length > 0; length--) {
+        if (name[length] != '\0' && name[length] != '.') {
+            continue;
+        }
+        for (size_t i = 0; i < COUNT; i++) {
+            if (is_meant(&explanations[i], name, length) &&
+                (name[length] == '\0' || memchr(name, '.', length))) {
+                return length;
+            }
+        }
+    }
+    return 0;
 }
 
 static int not_found(const char *name)
 {
-    const char *dot = strrchr(name, '.');
-    struct suggest suggest = suggest_begin(dot ? dot + 1 : name);
+    /* What stands behind the part: the first that can be wrong. */
+    const char *dot = strchr(name, '.');
+    char asked[64];
+    snprintf(asked, sizeof asked, "%s", dot ? dot + 1 : name);
+    asked[strcspn(asked, ".")] = '\0';
+    struct suggest suggest = suggest_begin(asked);
     for (size_t i = 0; i < COUNT; i++) {
         suggest_offer(&suggest, explanations[i].attribute);
         suggest_offer(&suggest, explanations[i].topic);
@@ -103,18 +138,17 @@ static int not_found(const char *name)
 int report_explain(char **text, const char *name)
 {
     struct strbuf out = {0};
-    bool found = !name;
+    size_t length = name ? meant_bytes(name) : 0;
+    if (name && length == 0) {
+        return not_found(name);
+    }
     for (size_t i = 0; i < COUNT; i++) {
         const struct explanation *row = &explanations[i];
         if (!name) {
             strbuf_printf(&out, "%s.%s\n", row->topic, row->attribute);
-        } else if (is_meant(row, name)) {
+        } else if (is_meant(row, name, length)) {
             write_one(&out, row);
-            found = true;
         }
-    }
-    if (!found) {
-        return not_found(name);
     }
     *text = strbuf_take(&out);
     return *text ? 0 : error_memory();

@@ -35,3 +35,30 @@ while read -r name; do
         grep -q "^  $part" text || echo "$name: nothing is said behind '$part'"
     done
 done <names
+# And so is each member of a whole dissection, whatever depth it stands at.
+sonde explain l1_data.policy.victim_probability | sed -n 1p
+sonde explain l2.size.confidence | sed -n 1p
+run sonde explain l2.polcy.name
+python3 - "$DATA/dissection.json" <<'PY' >members
+import json, sys
+def walk(value, path):
+    if isinstance(value, dict):
+        for key, member in value.items():
+            walk(member, path + [key])
+    elif isinstance(value, list):
+        for member in value:
+            if isinstance(member, (dict, list)):
+                walk(member, [member["id"]] if isinstance(member, dict) and "id" in member else path)
+    if path:
+        print(".".join(path))
+document = json.load(open(sys.argv[1]))
+for key in "evidence", "schema":
+    document.pop(key)
+walk(document, [])
+PY
+sort -u members | while read -r name; do
+    case $name in
+    *.id | *.evidence | *.status | *.reason | *.scope_evidence | tlbs | caches) continue ;;
+    esac
+    sonde explain "$name" >/dev/null 2>&1 || echo "$name is not explained"
+done
