@@ -332,7 +332,9 @@ static int check_symbol_value(struct ptx_operand *out, struct parser *p,
     struct symbol *symbol = raw->symbol;
     if (symbol->kind != SYMBOL_VAR && symbol->kind != SYMBOL_FUNC)
         return parser_error(p, raw->loc, "the address of a label is not a value");
-    if (info->kind == KIND_FLOAT || (info->bytes != 4 && info->bytes != 8))
+    bool fits =
+        info->bytes == 4 || info->bytes == 8 || (info->bytes == 16 && symbol->kind == SYMBOL_VAR);
+    if (info->kind == KIND_FLOAT || !fits)
         return parser_error(p, raw->loc, "an address does not fit type .%s", info->text);
     if (info->bytes == 4 && !check_narrow_address_fits(
                                 p, symbol->kind == SYMBOL_VAR ? symbol->var->space : SPACE_GLOBAL))

@@ -487,6 +487,16 @@ static int check_video(const struct ptx_insn *insn, struct parser *p,
     return 0;
 }
 
+/* {a, b} are packed into one or unpacked from it; as they are, they go by .v2 and .v4 only. */
+static int check_packing(const struct ptx_insn *insn, struct parser *p,
+                         const struct raw_operand *raws)
+{
+    bool moves = isa_row(insn->op)->shape == SHAPE_MOV && insn->vec <= 1;
+    if (moves && raws[0].kind == RAW_VECTOR && raws[1].kind == RAW_VECTOR)
+        return parser_error(p, raws[1].loc, "got two vectors, expected one or .v2 or .v4");
+    return 0;
+}
+
 int check_together(const struct ptx_insn *insn, struct parser *p, const struct raw_operand *raws)
 {
     int code = check_integers(insn, p, raws);
@@ -496,5 +506,7 @@ int check_together(const struct ptx_insn *insn, struct parser *p, const struct r
         code = check_constants(insn, p, raws);
     if (code == 0)
         code = check_video(insn, p, raws);
+    if (code == 0)
+        code = check_packing(insn, p, raws);
     return code < 0 ? code : check_copy_and_arrival(insn, p, raws);
 }

@@ -288,8 +288,11 @@ int decode_source_half(struct decoder *d, struct element *out, const struct ptx_
 {
     uint32_t slot = UINT32_MAX;
     out->register_bytes = 8;
-    if (operand->kind == OPERAND_IMM) /* of 64 bits; above it are zeros, as ptxas has it */
-        return decode_constant(d, &out->ref, half ? 0 : operand->imm, 8);
+    /* Constants and addresses are of 64 bits; above them are zeros, as ptxas has it. */
+    if (half > 0 && (operand->kind == OPERAND_IMM || operand->kind == OPERAND_VAR))
+        return decode_constant(d, &out->ref, 0, 8);
+    if (operand->kind == OPERAND_IMM || operand->kind == OPERAND_VAR)
+        return decode_source_ref(d, &out->ref, operand, 8);
     int rc = half_ref(d, &out->ref, &slot, operand, half);
     if (rc == SONDE_OK && slot != UINT32_MAX)
         note_slots(d->info->src, &d->info->src_count, sizeof d->info->src / sizeof *d->info->src,

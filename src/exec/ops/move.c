@@ -1,6 +1,7 @@
 /*
- * mov with vectors: {a, b} packed into one register of twice the width, or unpacked from it; the
- * first element has the low bits. Everything else that mov does is regular.
+ * mov with vectors: {a, b} packed into one register of twice the width, or unpacked from it or from
+ * a constant, an address, a special register; the first element has the low bits. Everything else
+ * that mov does is regular.
  */
 #include "exec/ops/decoders.h"
 #include "util/error.h"
@@ -167,11 +168,11 @@ int decode_mov(struct decoder *d)
         d->uop->run = run_pack;
         return decode_elements(d, from, to, true);
     }
-    if (to->kind == OPERAND_VECTOR && from->kind == OPERAND_REG) {
+    if (to->kind == OPERAND_VECTOR && from->kind == OPERAND_VECTOR)
+        return decode_vectors(d, to, from);
+    if (to->kind == OPERAND_VECTOR) {
         d->uop->run = run_unpack;
         return decode_elements(d, to, from, false);
     }
-    if (to->kind == OPERAND_VECTOR && from->kind == OPERAND_VECTOR)
-        return decode_vectors(d, to, from);
     return decode_regular(d);
 }

@@ -107,6 +107,28 @@ static void constants_fill_the_lower_half(void **state)
     device_close(&dev);
 }
 
+/* ptxas 13 makes the same machine code of these and of moves to one register and then {..} from it.
+ */
+static void addresses_and_constants_are_unpacked(void **state)
+{
+    (void)state;
+    struct device dev;
+    const uint64_t *words =
+        run(&dev, "mov.b128 %q1, m;\nst.global.b128 [%d1+512], %q1;\nmov.b128 {%d2, %d3}, m+16;\n"
+                  "mov.b64 {%r1, %r2}, -5;\nmov.b64 {%r3, _}, m+48;\ncvt.u64.u32 %d4, %r2;\n"
+                  "cvt.u64.u32 %d5, %r3;\nadd.u64 %d2, %d2, %d5;\nadd.u64 %d3, %d3, %d4;\n"
+                  "mov.b128 %q2, {%d2, %d3};\nst.global.b128 [%d1+1024], %q2;\n"
+                  ".reg .b16 %h<4>;\nmov.b32 {%h1, %h2}, %tid.x;\nmov.b64 {%h0, _, _, %h3}, 1.5;\n"
+                  "cvt.u64.u16 %d6, %h1;\ncvt.u64.u16 %d7, %h3;\nmov.b128 %q3, {%d6, %d7};\n"
+                  "st.global.b128 [%d1+1536], %q3;");
+    for (uint32_t i = 0; i < LANES; i++) {
+        assert_true(words[64 + 2 * i] == 0 && words[65 + 2 * i] == 0); /* m begins at 0 */
+        assert_true(words[128 + 2 * i] == 64 && words[129 + 2 * i] == UINT32_MAX);
+        assert_true(words[192 + 2 * i] == i && words[193 + 2 * i] == 0x3ff8);
+    }
+    device_close(&dev);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -114,6 +136,7 @@ int main(void)
         cmocka_unit_test(shared_memory_and_generic_addresses_have_them_too),
         cmocka_unit_test(lanes_exchange_one_after_the_other),
         cmocka_unit_test(constants_fill_the_lower_half),
+        cmocka_unit_test(addresses_and_constants_are_unpacked),
         cmocka_unit_test(a_swap_wants_both_halves_equal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
