@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "isa/isa.h"
 #include "util/container/strbuf.h"
 
 struct form {
@@ -20,5 +21,9 @@ struct form *forms_read(size_t *count, const char *path);
 /* What a module begins with, and a kernel `form_<number>` that holds the form. */
 void forms_put_header(struct strbuf *out);
 void forms_put_kernel(struct strbuf *out, const struct form *form, size_t number);
+
+/* decode.c: reads the form's kernel, and decodes it as for execution: 0 or the error. `op`: its
+ * row, OP_NONE if it cannot be read. */
+int form_decode(enum isa_op *op, const struct form *form, size_t number);
 
 #endif
