@@ -67,25 +67,29 @@ static void rows_of(struct doubles *m, uint32_t rows, uint32_t depth)
 #define rows_of rows_portable
 #endif
 
-static double value_at(const struct exec_state *state, const struct element *element, uint32_t lane)
+/* A register's 32 values: lane 4 g + t has what lies g times `group_apart` and t times `lane_apart`
+ * behind `out`. */
+static void gather_register(double *out, const struct exec_state *state,
+                            const struct element *element, uint32_t group_apart,
+                            uint32_t lane_apart)
 {
-    return lane_double(element_get(state, element, lane));
+    for (uint32_t lane = 0; lane < WARP_LANES; lane++)
+        out[lane / 4 * group_apart + lane % 4 * lane_apart] =
+            lane_double(element_get(state, element, lane));
 }
 
 /* See matrix.c for who has what; a register is an element. */
 static void gather(struct doubles *out, const struct exec_state *state, const struct uop_matrix *m)
 {
     const uint32_t rows = m->mnk.m / 8u;
-    for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
-        uint32_t g = lane / 4, t = lane % 4;
-        for (uint32_t r = 0; r < m->a.count; r++)
-            out->a[g + 8 * (r % rows)][t + 4 * (r / rows)] =
-                value_at(state, &m->a.registers[r], lane);
-        for (uint32_t r = 0; r < m->b.count; r++)
-            out->b[t + 4 * r][g] = value_at(state, &m->b.registers[r], lane);
-        for (uint32_t r = 0; r < m->c.count; r++)
-            out->c[g + 8 * (r / 2)][2 * t + r % 2] = value_at(state, &m->c.registers[r], lane);
-    }
+    const uint32_t a = sizeof out->a[0] / sizeof(double), b = sizeof out->b[0] / sizeof(double),
+                   c = sizeof out->c[0] / sizeof(double);
+    for (uint32_t r = 0; r < m->a.count; r++)
+        gather_register(&out->a[8 * (r % rows)][4 * (r / rows)], state, &m->a.registers[r], a, 1);
+    for (uint32_t r = 0; r < m->b.count; r++)
+        gather_register(out->b[4 * r], state, &m->b.registers[r], 1, b);
+    for (uint32_t r = 0; r < m->c.count; r++)
+        gather_register(&out->c[8 * (r / 2)][r % 2], state, &m->c.registers[r], c, 2);
 }
 
 void doubles_product(struct exec_state *state, const struct uop_matrix *m, uint32_t mask)
@@ -93,10 +97,10 @@ void doubles_product(struct exec_state *state, const struct uop_matrix *m, uint3
     struct doubles all;
     gather(&all, state, m);
     rows_of(&all, m->mnk.m, m->mnk.k);
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint32_t lane = lowest_lane(rest), g = lane / 4, t = lane % 4;
-        for (uint32_t r = 0; r < m->d.count; r++)
+    for (uint32_t r = 0; r < m->d.count; r++)
+        for (uint32_t rest = mask; rest; rest &= rest - 1) {
+            uint32_t lane = lowest_lane(rest), g = lane / 4, t = lane % 4;
             element_set(state, &m->d.registers[r], lane,
                         lane_bits_f64(all.sum[g + 8 * (r / 2)][2 * t + r % 2]));
-    }
+        }
 }

@@ -167,25 +167,26 @@ static void add_last(const struct product *p, uint32_t *d, const uint32_t *c)
     }
 }
 
-/* The place among a row's products of product k of a step. */
-static uint32_t term_of(const struct product *p, uint32_t step, uint32_t k)
+/* The place among a row's products of product k of a pairwise step. */
+static uint32_t pairwise_term(uint32_t step, uint32_t k)
 {
-    return p->pairwise ? k / 2 * 4 + step * 2 + k % 2 : step * p->block + k;
+    return k / 2 * 4 + step * 2 + k % 2;
 }
 
 /* The products of the row that a step adds up: a's parts, and where b's are; `own` has room for a's
  * where they do not lie in order. */
 static void step_terms(const struct product *p, const struct product_operands *o,
                        struct product_row *r, const struct parts *a, const struct parts *b,
-                       struct a_terms *own, uint32_t row, uint32_t first)
+                       struct a_terms *own, uint32_t row, uint32_t step)
 {
+    const uint32_t first = step * p->block;
     const size_t begin = (size_t)row * rounded_up(p->terms), n = p->mnk.n;
     const bool same =
         !p->sparse && row > 0 && p->terms <= p->block; /* b's, as for the row before */
     r->mantissa = p->pairwise ? own->mantissa : &a->mantissa[begin + first];
     r->exponent = p->pairwise ? own->exponent : &a->exponent[begin + first];
     for (uint32_t k = 0; !same && k < r->count; k++) {
-        uint32_t term = term_of(p, first / p->block, k);
+        uint32_t term = p->pairwise ? pairwise_term(step, k) : first + k;
         uint32_t at = p->sparse ? o->place[row][term] : term;
         r->b_mantissa[k] = &b->mantissa[at * n];
         r->b_exponent[k] = &b->exponent[at * n];
@@ -209,11 +210,11 @@ static void float_row(const struct product *p, struct product_operands *o, struc
     } else {
         widen_addends(p, d);
     }
-    for (uint32_t first = 0; first < p->terms; first += p->block) {
+    for (uint32_t step = 0, first = 0; first < p->terms; step++, first += p->block) {
         bool half = halves && (first == 0 || p->pairwise);
         bool last = first + p->block >= p->terms || p->pairwise;
         r->count = p->terms - first < p->block ? p->terms - first : p->block;
-        step_terms(p, o, r, a, b, &own, row, first);
+        step_terms(p, o, r, a, b, &own, row, step);
         if (!p->loops->whole_row(d, r, half, halves && last)) {
             p->loops->sums(r, d, half);
             codes_one_by_one(d, r, half, halves && last);
@@ -246,9 +247,10 @@ static void widen_line(int16_t *out, const uint8_t *line, uint32_t bits, bool is
 {
     for (uint32_t k = 0; bits == 8 && k < count; k++)
         out[k] = is_signed ? (int8_t)line[k] : line[k];
-    for (uint32_t k = 0; bits == 4 && k < count; k++) {
-        int16_t code = line[k / 2] >> k % 2 * 4 & 15;
-        out[k] = is_signed && code > 7 ? (int16_t)(code - 16) : code;
+    const int16_t sign = is_signed ? 8 : 0; /* as a number of four bits: (code ^ 8) - 8 */
+    for (uint32_t k = 0; bits == 4 && k < count / 2; k++) {
+        out[2 * k] = (int16_t)(((line[k] & 15) ^ sign) - sign);
+        out[2 * k + 1] = (int16_t)((line[k] >> 4 ^ sign) - sign);
     }
 }
 

@@ -181,8 +181,14 @@ void product_places(struct product_operands *o, const struct exec_state *state,
                     const struct element *metadata, const struct product *p, uint32_t selector)
 {
     const lane_word *words = words_of(state, metadata);
-    if (p->element_bits == 32)
+    switch (p->element_bits) {
+    case 32:
         places(o, words, p, selector, 32);
-    else
+        break;
+    case 4:
+        places(o, words, p, selector, 4);
+        break;
+    default:
         places(o, words, p, selector, p->element_bits);
+    }
 }
