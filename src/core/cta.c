@@ -168,7 +168,7 @@ static int warp_start(struct sm *sm, struct sm_cta *cta, uint32_t slot, uint32_t
     memset(&warp->bulk, 0, sizeof warp->bulk);
     warp->arrivals = (struct copies_arrivals){0};
     warp->outstanding = warp->loads_out = warp->atomics_out = warp->acquires_out = 0;
-    warp->stores_waited = 0;
+    warp->holds = 0;
     warp->fence_cycle = 0;
     warp->atomics = NULL;
     sm->warp_start[slot] = sm->warps_started++;

@@ -29,7 +29,7 @@ uint64_t warp_operands_ready(const struct sm_warp *warp, const struct exec_uop_i
 }
 
 /*
- * What accesses of the warp an instruction waits for. Any: stores that hold their warp. A fence or
+ * What accesses of the warp an instruction waits for. Any: those that hold it. A fence or
  * a release: all, since they order everything before them. A barrier makes the CTA's accesses
  * visible to the CTA: loads and stores have taken effect in the order of the LSU's queue, so only
  * atomics, which take effect at their reply, are waited for. Any access: those with acquire before
@@ -48,7 +48,7 @@ static bool must_drain(const struct sm *sm, const struct sm_warp *warp,
     if (warp->outstanding == 0) {
         return false;
     }
-    if (warp->stores_waited) {
+    if (warp->holds) {
         return true;
     }
     bool accesses = info->is_load || info->is_store || info->is_atomic;

@@ -178,6 +178,7 @@ struct sm_spec {
     struct lanes_spec lanes;
     struct pending_spec pending;
     uint32_t loads_per_warp; /* whose results wait for memory at a time; 0: no limit */
+    bool loads_hold_warp;    /* nothing issues before a load off chip is there: param.def */
     struct shared_spec shared;
     struct cluster_spec cluster;
     struct product_spec products;

@@ -62,7 +62,7 @@ struct sm_warp {
     uint32_t loads_out;         /* those among them with a result */
     uint32_t atomics_out;       /* atomics issued and not yet performed */
     uint32_t acquires_out;      /* accesses with acquire that are not complete */
-    uint32_t stores_waited;     /* stores that hold the warp until they are complete */
+    uint32_t holds;             /* accesses that hold the warp until they are complete */
     struct lsu_access *atomics; /* those that have left the LSU's queue, oldest first */
     struct exec_warp exec;
     struct exec_env env;

@@ -19,7 +19,7 @@ static void access_complete(struct sm *sm, struct lsu_access *access, uint64_t c
     }
     warp->loads_out -= has_result(info);
     warp->acquires_out -= info->acquires;
-    warp->stores_waited -= access->holds_warp;
+    warp->holds -= access->holds_warp;
     warp->cta->outstanding--;
     access_release(&sm->lsu.pool, access);
     if (warp->blocked && warp->state == WARP_RUNNING) {

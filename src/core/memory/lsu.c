@@ -44,6 +44,15 @@ int lsu_replace_spare(struct sm *sm)
     return rc;
 }
 
+/* As long as it is not known to hit: see let_go(). */
+static bool holds_warp(const struct sm *sm, const struct lsu_access *access)
+{
+    if (has_result(access->info)) {
+        return sm->spec->loads_hold_warp && access->pipe != PIPE_CONSTANT;
+    }
+    return sm->stores_wait.holds && path_store_waits(sm, access->pipe, &access->detail->access);
+}
+
 int lsu_enqueue_spare(struct sm *sm, enum pipe pipe)
 {
     struct lsu_queue *queue = &sm->lsu.queue[pipe];
@@ -73,9 +82,8 @@ int lsu_enqueue_spare(struct sm *sm, enum pipe pipe)
     warp->cta->outstanding++;
     warp->atomics_out += is_atomic(access);
     warp->acquires_out += access->info->acquires;
-    access->holds_warp =
-        sm->stores_wait.holds && path_store_waits(sm, pipe, &access->detail->access);
-    warp->stores_waited += access->holds_warp;
+    access->holds_warp = holds_warp(sm, access);
+    warp->holds += access->holds_warp;
     *queue->end = access;
     queue->end = &access->next;
     queue->count++;

@@ -47,10 +47,13 @@ static void atomics_append(struct sm_warp *warp, struct lsu_access *access)
     *end = access;
 }
 
-/* The L1 has every byte of the store. */
+/* The L1 has every byte, and can say so. */
 static bool hits(struct sm *sm, const struct lsu_access *access)
 {
     const struct sm_stores_wait *wait = &sm->stores_wait;
+    if (!wait->holds || access->port != &sm->l1 || access->bypass) {
+        return false;
+    }
     for (uint32_t i = 0; i < access->count; i++) {
         const struct transaction *t = &access->detail->transaction[i];
         uint64_t address = t->address;
@@ -62,12 +65,12 @@ static bool hits(struct sm *sm, const struct lsu_access *access)
     return true;
 }
 
-/* A store that held its warp and turns out to hit. */
+/* An access that held its warp and turns out to hit. */
 static void let_go(struct sm *sm, struct lsu_access *access)
 {
     struct sm_warp *warp = access->warp;
     access->holds_warp = false;
-    warp->stores_waited--;
+    warp->holds--;
     if (warp->blocked && warp->state == WARP_RUNNING) {
         warp_refresh(sm, warp);
         sm_wake(sm, sm->cycle);

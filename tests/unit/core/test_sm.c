@@ -267,6 +267,42 @@ static void loads_are_not_held_by_each_other_where_stores_are(void **state)
                      2);
 }
 
+static void a_load_holds_its_warp_where_the_model_says_so(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *load;
+        uint32_t cycles;
+    } cases[] = {{"ld.global.u32 %r9, [%rd0+64];\n", 1 + 20 + 100},
+                 {"ld.shared.u32 %r9, [smem+64];\n", 2},
+                 {"st.global.u32 [%rd0+64], %r9;\n", 2}};
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        bench_defaults(&b);
+        b.spec.loads_hold_warp = i % 2;
+        char body[512];
+        snprintf(body, sizeof body,
+                 "mov.u32 %%r1, %%clock;\n%smov.u32 %%r3, %%clock;\nsub.u32 %%r4, %%r3, %%r1;\n"
+                 "st.global.u32 [%%rd0], %%r4;\nst.global.u32 [%%rd0+4], %%r9;\n",
+                 cases[i / 2].load);
+        assert_int_equal(measure(body), i % 2 ? cases[i / 2].cycles : 2);
+    }
+}
+
+static void a_load_that_hits_holds_its_warp_until_its_lookup(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    b.spec.loads_hold_warp = true;
+    b.with_l1 = b.l1_stores_wait = true;
+    b.l1_holds = 128;
+    assert_int_equal(
+        measure(BENCH_WAIT_FOR("%rd0") "mov.u32 %r1, %clock;\n"
+                                       "ld.global.u32 %r9, [%rd0+64];\nmov.u32 %r3, %clock;\n"
+                                       "sub.u32 %r4, %r3, %r1;\nst.global.u32 [%rd0], %r4;\n"
+                                       "st.global.u32 [%rd0+4], %r9;\n"),
+        1 + 20);
+}
+
 static void a_fence_waits_for_stores(void **state)
 {
     (void)state;
@@ -628,6 +664,8 @@ int main(void)
         cmocka_unit_test(a_store_that_hits_holds_its_warp_until_its_lookup),
         cmocka_unit_test(a_store_that_passes_the_l1_does_not_hold_its_warp),
         cmocka_unit_test(loads_are_not_held_by_each_other_where_stores_are),
+        cmocka_unit_test(a_load_holds_its_warp_where_the_model_says_so),
+        cmocka_unit_test(a_load_that_hits_holds_its_warp_until_its_lookup),
         cmocka_unit_test(a_fence_waits_for_stores),
         cmocka_unit_test(a_release_waits_for_what_is_before_it),
         cmocka_unit_test(nothing_overtakes_an_acquire),
