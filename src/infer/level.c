@@ -3,9 +3,10 @@
 
 #include <stdlib.h>
 
-#include "infer/ask/sort.h"
 #include "infer/behind/filler.h"
 #include "infer/experiments.h"
+
+#include "util/sort.h"
 
 struct walk_plan level_plan(const struct level *level, struct walk_shape shape)
 {

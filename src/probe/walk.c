@@ -21,6 +21,7 @@
 
 #include "probe/live.h"
 #include "util/error.h"
+#include "util/sort.h"
 
 enum { FILL_THREADS = 256, FILL_BLOCKS_MAX = 256 };
 
@@ -79,12 +80,6 @@ int buffer_reserve(struct probe_live *live, struct buffer *buffer, uint64_t byte
                   : SONDE_OK;
 }
 
-static int compare_u32(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Each offset once and aligned: else the walk would not visit what the ring says. */
 static int check_ring(const struct walk *walk)
 {
@@ -96,7 +91,7 @@ static int check_ring(const struct walk *walk)
         return error_memory();
     }
     memcpy(sorted, walk->ring, walk->count * sizeof(*sorted));
-    qsort(sorted, walk->count, sizeof(*sorted), compare_u32);
+    sort_u32(sorted, walk->count);
     int rc = SONDE_OK;
     for (uint64_t i = 0; i < walk->count && rc == 0; i++) {
         if (sorted[i] * walk->scale % walk->width != 0) {

@@ -23,6 +23,7 @@
 #include "study/bench.h"
 #include "util/error.h"
 #include "util/glue/yaml_glue.h"
+#include "util/sort.h"
 
 #define PAGE_BYTES (UINT32_C(2) << 20)
 #define WINDOW_PAGES 256 /* Kepler's page-table window of 512 MB */
@@ -93,12 +94,6 @@ static const struct pattern *find_pattern(const char *name)
     return NULL;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The median, if nine tenths of the latencies stay near it. */
 static int class_latency(struct study_value *value, const uint32_t *latency, size_t count)
 {
@@ -107,7 +102,7 @@ static int class_latency(struct study_value *value, const uint32_t *latency, siz
         return error_memory();
     }
     memcpy(sorted, latency, count * sizeof(*sorted));
-    qsort(sorted, count, sizeof(*sorted), ascending);
+    sort_u32(sorted, count);
     size_t below = (count - 1) / 2, above = count / 2;
     double median = 0.5 * ((double)sorted[below] + (double)sorted[above]);
     uint32_t low = sorted[count / 10], high = sorted[count - 1 - count / 10];

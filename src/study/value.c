@@ -12,6 +12,7 @@
 #include "util/error.h"
 #include "util/container/strbuf.h"
 #include "util/glue/yaml_glue.h"
+#include "util/sort.h"
 
 /* Published numbers are decimal: what differs in the last binary digit is the same. */
 #define ROUNDING 1e-9
@@ -115,12 +116,6 @@ static bool near(double measured, double published, const struct study_tolerance
     return fabs(over) <= allowed + rounding;
 }
 
-static int descending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
-}
-
 static bool lists_hold(const struct study_value *measured, const struct study_value *published,
                        const struct study_tolerance *tolerance, bool any_order)
 {
@@ -129,8 +124,8 @@ static bool lists_hold(const struct study_value *measured, const struct study_va
         return false;
     }
     if (any_order) {
-        qsort(m.list, m.count, sizeof(m.list[0]), descending);
-        qsort(p.list, p.count, sizeof(p.list[0]), descending);
+        sort_double(m.list, m.count);
+        sort_double(p.list, p.count);
     }
     for (size_t i = 0; i < m.count; i++) {
         if (!near(m.list[i], p.list[i], tolerance)) {

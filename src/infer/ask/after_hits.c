@@ -7,12 +7,12 @@
  *     ring    a     b     c            recorded: a b c a b c ..
  *     before  a a'  b b'  c c'         ': the next word
  */
-#include "infer/ask/sort.h"
 #include "infer/ask/walk.h"
 
 #include <stdlib.h>
 
 #include "util/error.h"
+#include "util/sort.h"
 
 enum { PASSES = 3 };
 

@@ -4,7 +4,6 @@
  * gap between the classes is wider than their spread, measured by quantiles. So one wide class is
  * never cut in two, and single outliers never make a class.
  */
-#include "infer/ask/sort.h"
 #include "infer/ask/stats.h"
 
 #include <math.h>
@@ -12,6 +11,7 @@
 #include <string.h>
 
 #include "util/error.h"
+#include "util/sort.h"
 
 int sample_create(struct sample *out, const uint32_t *values, size_t count)
 {

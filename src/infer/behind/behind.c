@@ -20,13 +20,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "infer/ask/sort.h"
 #include "infer/presence/presence.h"
 #include "infer/geometry/geometry.h"
 #include "infer/fit/fit.h"
 #include "infer/experiments.h"
 #include "infer/behind/behind.h"
 #include "util/error.h"
+#include "util/sort.h"
 
 /* Thresholds. Fixed by: blind trials of constants alone (tests/blind), where a member does not say
  * that it was chosen. */

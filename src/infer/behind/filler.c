@@ -12,7 +12,6 @@
  * tried with other filler accesses (filler_turn). What is wrong all the same mostly fails the check
  * of the index.
  */
-#include "infer/ask/sort.h"
 #include "infer/behind/filler.h"
 
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 
 #include "infer/geometry/members.h"
 #include "util/error.h"
+#include "util/sort.h"
 
 /* Thresholds. Chosen. */
 static const struct {

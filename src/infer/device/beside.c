@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "util/error.h"
+#include "util/sort.h"
 
 /* Thresholds. Fixed by: an H200, where a member does not say that it was chosen. */
 static const struct {
@@ -38,12 +39,6 @@ struct beside {
     uint64_t fits[9]; /* bytes in all, by the number of kernels; 0: less than of others */
     bool fails[9];    /* more than that does not fit */
 };
-
-static int by_value(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
 
 static int walk(struct beside *b, const uint32_t **latency, size_t *count, unsigned kernels,
                 uint64_t bytes)
@@ -75,7 +70,7 @@ static int find_threshold(struct beside *b)
         return rc ? rc : error_memory();
     }
     memcpy(sorted, latency, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, by_value);
+    sort_u32(sorted, count);
     size_t middle = count / 2;
     b->threshold = limits.beyond * sorted[middle];
     free(sorted);

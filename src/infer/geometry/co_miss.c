@@ -14,7 +14,6 @@
  *   rate    misses of a line in a draw's window
  *   odds    log odds that a line belongs to the group
  */
-#include "infer/ask/sort.h"
 #include "infer/geometry/co_miss.h"
 
 #include <math.h>
@@ -24,6 +23,7 @@
 #include "infer/fit/groups.h"
 #include "util/error.h"
 #include "util/rng.h"
+#include "util/sort.h"
 
 #define DRAWS 96 /* at most; looked at after each BATCH */
 /* Thresholds. Fixed by: blind trials: noisy caches of 64 to 128 ways that draw their victims. */

@@ -14,7 +14,6 @@
  * must fit without any one member. So the ways follow from "w fit, w + 1 do not" and from nothing
  * else.
  */
-#include "infer/ask/sort.h"
 #include "infer/geometry/geometry.h"
 #include "infer/experiments.h"
 #include "infer/behind/behind.h"
@@ -27,6 +26,7 @@
 
 #include "util/error.h"
 #include "util/rng.h"
+#include "util/sort.h"
 
 /* Thresholds. Fixed by: blind trials (tests/blind). */
 static const struct {

@@ -7,7 +7,6 @@
  * caches (the fetch unit plays no part), any policy, any index, from direct mapped to fully
  * associative.
  */
-#include "infer/ask/sort.h"
 #include "infer/experiments.h"
 #include "infer/geometry/geometry.h"
 #include "infer/fit/groups.h"
@@ -16,6 +15,7 @@
 #include <string.h>
 
 #include "util/error.h"
+#include "util/sort.h"
 
 /* Thresholds. Fixed by: blind trials (tests/blind). */
 static const struct {

@@ -4,7 +4,6 @@
  * fit, and in each pass one of them misses. Lines of other sets do not matter. So any number of
  * lines is tested at once, and those in the set are found by halving.
  */
-#include "infer/ask/sort.h"
 #include "infer/geometry/members.h"
 
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 
 #include "infer/fit/groups.h"
 #include "util/error.h"
+#include "util/sort.h"
 
 /* Thresholds. Fixed by: blind trials (tests/blind). */
 static const struct {

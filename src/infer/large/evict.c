@@ -22,11 +22,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "infer/ask/sort.h"
 #include "infer/experiments.h"
 #include "infer/large/large.h"
 #include "trace/pool.h"
 #include "util/error.h"
+#include "util/sort.h"
 
 /* Thresholds. Fixed by: an H200: 16 of 16 lines of five sets. */
 static const struct {

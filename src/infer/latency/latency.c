@@ -7,7 +7,6 @@
  *   load_to_use_latency  an untimed dependent chain, divided by its length
  *   miss_penalty         what a miss takes longer than a hit, through the same operator
  */
-#include "infer/ask/sort.h"
 #include "infer/experiments.h"
 
 #include <math.h>
@@ -15,6 +14,7 @@
 #include <stdlib.h>
 
 #include "util/error.h"
+#include "util/sort.h"
 
 /* Thresholds. Chosen, where a member does not say what fixed it. */
 static const struct {

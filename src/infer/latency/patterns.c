@@ -12,7 +12,6 @@
  * kind explains is listed without a name.
  */
 #include "infer/ask/follow.h"
-#include "infer/ask/sort.h"
 #include "infer/experiments.h"
 #include "infer/latency/patterns.h"
 
@@ -23,6 +22,7 @@
 
 #include "infer/ask/stats.h"
 #include "util/error.h"
+#include "util/sort.h"
 
 /* Thresholds. Chosen; Table 3 of Mei et al. comes out with them (roundtrip.published). */
 static const struct {

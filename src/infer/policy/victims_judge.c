@@ -4,12 +4,13 @@
  * Independence is tested by how often the likeliest way is the victim twice in succession, beside
  * what its share predicts.
  */
-#include "infer/ask/sort.h"
 #include "infer/policy/victims.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "util/sort.h"
 
 /* Thresholds. Fixed by: blind trials (tests/blind). */
 static const struct {

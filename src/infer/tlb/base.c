@@ -16,8 +16,8 @@
 #include <string.h>
 
 #include "infer/ask/follow.h"
-#include "infer/ask/sort.h"
 #include "util/error.h"
+#include "util/sort.h"
 
 #define GROUP 8 /* lines that are measured among themselves, in as many pages */
 

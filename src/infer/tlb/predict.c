@@ -7,9 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "infer/ask/sort.h"
 #include "infer/tlb/tlb.h"
 #include "util/error.h"
+#include "util/sort.h"
 
 /* Thresholds. Chosen. */
 static const struct {

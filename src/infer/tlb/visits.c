@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "infer/ask/sort.h"
 #include "infer/policy/policy.h"
 #include "infer/tlb/visits.h"
 #include "util/error.h"
+#include "util/sort.h"
 
 /* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
 static const struct {

@@ -6,6 +6,7 @@
 
 #include "study/kernels/compare.h"
 #include "util/error.h"
+#include "util/sort.h"
 
 /* An H200's L2, as its driver tells it: a kernel is larger if DRAM moved more than that. */
 #define L2_BYTES 62914560.0
@@ -47,12 +48,6 @@ static double pair_error(const struct kernel_pair *pair, enum kernel_value value
     default:
         return -1;
     }
-}
-
-static int by_number(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* Of errors, in ascending order: their mean, the largest or the median. */
@@ -118,7 +113,7 @@ double kernel_value(const struct kernel_pair *pairs, size_t count, enum kernel_v
             errors[found++] = error;
         }
     }
-    qsort(errors, found, sizeof(*errors), by_number);
+    sort_double(errors, found);
     double result = found > 0 ? 100 * summary(errors, found, value) : NAN;
     free(errors);
     return result;

@@ -1,5 +1,5 @@
 /* See sort.h. */
-#include "infer/ask/sort.h"
+#include "util/sort.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
-/* Ascending order, for all that inference sorts. */
-#ifndef SONDE_INFER_SORT_H
-#define SONDE_INFER_SORT_H
+/* Numbers in ascending order, for all who sort some. */
+#ifndef SONDE_UTIL_SORT_H
+#define SONDE_UTIL_SORT_H
 
 #include <stddef.h>
 #include <stdint.h>
