@@ -674,8 +674,9 @@ static int tell_walked(struct level *level, const struct circle *circle)
              high > low ? "; loads through %llu KiB take %.0f to %.0f cycles"
                         : "; loads through %llu KiB take %.0f cycles",
              (unsigned long long)circle->walked_bytes >> 10, low, high);
-    if (strlen(why->reason) + strlen(range) < sizeof why->reason) {
-        strcat(why->reason, range);
+    size_t length = strlen(why->reason), room = sizeof why->reason - length;
+    if (strlen(range) < room) {
+        snprintf(why->reason + length, room, "%s", range);
     }
     return level_saw(level, &circle->walked);
 }
