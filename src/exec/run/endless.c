@@ -102,17 +102,19 @@ static bool comes_back(struct runner *r, uint32_t index, uint32_t visits, int *r
     return back && *rc == SONDE_OK;
 }
 
+/* False, too, where no warp is left: blocks have just ended, and the next ones begin. */
 static bool all_come_back(struct flight *flight, int *rc)
 {
-    bool back = true;
+    bool back = true, any = false;
     for (uint64_t i = 0; back && i < flight->places; i++) {
         struct runner *r = flight->runner[i];
         for (uint64_t rest = r->barriers.alive & r->ready; back && rest; rest &= rest - 1) {
             uint32_t index = (uint32_t)__builtin_ctzll(rest);
             back = r->begun >> index & 1 && comes_back(r, index, flight->endless.visits, rc);
+            any = true;
         }
     }
-    return back;
+    return back && any;
 }
 
 static int tell(struct flight *flight)
