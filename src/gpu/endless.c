@@ -71,7 +71,7 @@ static bool is_alone(const struct gpu *gpu)
     return gpu->is_only_grid || (gpu->alone && gpu->alone(gpu->alone_ctx));
 }
 
-/* All CTAs that have a place are there. */
+/* All CTAs that have a place are there, and there are some: what only drains ends. */
 static bool all_are_resident(const struct gpu *gpu)
 {
     uint64_t there = 0, placed = 0;
@@ -83,7 +83,7 @@ static bool all_are_resident(const struct gpu *gpu)
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
         there += sm_resident_warps(gpu->sm[i]);
     }
-    return known && there == placed;
+    return known && there > 0 && there == placed;
 }
 
 static bool look(struct gpu *gpu)
