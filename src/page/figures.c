@@ -15,6 +15,7 @@
 #include "page/box.h"
 #include "page/page.h"
 #include "page/svg.h"
+#include "util/bits.h"
 #include "util/container/arena.h"
 #include "util/container/strbuf.h"
 #include "util/error.h"
@@ -80,7 +81,7 @@ static unsigned line_bits(const json_t *cache)
 {
     uint64_t line;
     unsigned bits = 0;
-    if (!saved_u64(&line, cache, "line") || line & (line - 1)) {
+    if (!saved_u64(&line, cache, "line") || !is_power_of_two(line)) {
         return 0;
     }
     while (line > 1) {

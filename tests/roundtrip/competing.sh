@@ -118,7 +118,7 @@ vm: {page: 4 KiB}
 tlb_l1: {page: 4 KiB}
 tlb_l2: {page: 4 KiB}
 YAML
-dissect sim:./pages.yaml pages.json --only line,l2
+dissect sim:./pages.yaml pages.json --only line,sets,l2
 expect pages.json l2.line "not measured"
 expect pages.json l2.size "not measured"
 

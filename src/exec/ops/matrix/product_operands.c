@@ -181,7 +181,7 @@ void product_places(struct product_operands *o, const struct exec_state *state,
                     const struct element *metadata, const struct product *p, uint32_t selector)
 {
     const lane_word *words = words_of(state, metadata);
-    switch (p->element_bits) {
+    switch (p->element_bits) { /* as a constant, of which the compiler makes a loop of its own */
     case 32:
         places(o, words, p, selector, 32);
         break;
