@@ -5,7 +5,7 @@ run sonde explain entries
 run sonde explain shared_memory.banks
 run sonde explain sizes
 run sonde explain l2.polciy
-run sonde explain one two
+run sonde explain l2.policy one tlb.entries
 sonde explain cache | grep -c '^cache\.'
 sonde explain >names
 echo "status $?"
@@ -29,12 +29,10 @@ for topic, what in topics.items():
 print(len(names) > 50)
 PY
 # What it is, how it is found, what can fool it: each of the three, for each.
-while read -r name; do
-    sonde explain "$name" >text
-    for part in 'is  ' 'found by' 'beware'; do
-        grep -q "^  $part" text || echo "$name: nothing is said behind '$part'"
-    done
-done <names
+xargs sonde explain <names >texts
+for part in 'is  ' 'found by' 'beware'; do
+    test "$(grep -c "^  $part" texts)" -eq "$(grep -c '' names)" || echo "not all say what stands behind '$part'"
+done
 # And so is each member of a whole dissection, whatever depth it stands at.
 sonde explain l1_data.policy.victim_probability | sed -n 1p
 sonde explain l2.size.confidence | sed -n 1p
@@ -56,9 +54,5 @@ for key in "evidence", "schema":
     document.pop(key)
 walk(document, [])
 PY
-sort -u members | while read -r name; do
-    case $name in
-    *.id | *.evidence | *.status | *.reason | *.scope_evidence | tlbs | caches) continue ;;
-    esac
-    sonde explain "$name" >/dev/null 2>&1 || echo "$name is not explained"
-done
+grep -vE '(\.(id|evidence|status|reason|scope_evidence)|^(tlbs|caches))$' members | sort -u | xargs sonde explain >texts
+echo "status $?"

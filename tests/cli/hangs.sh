@@ -381,15 +381,3 @@ functional endless.ptx --kernel late --grid 2 --arg zero:4 --arg u32:1
 functional endless.ptx --kernel lock --grid 6 --arg zero:4 --arg u32:1
 functional endless.ptx --kernel last --shared 32768 --block 32 --grid 12 --arg zero:4
 functional hopper.ptx -d sim:h200 --kernel arrival --block 64 --arg u32:100000 --arg u32:0
-# Blocks that end at once, past the first look: between two of them no warp is left, and that is no standstill.
-{
-    printf '.version 6.0\n.target sm_35\n.address_size 64\n.entry short()\n{\n.reg .u32 %%r<2>;\nmov.u32 %%r1, 1;\n'
-    i=0
-    while [ $i -lt 128 ]; do
-        echo 'add.u32 %r1, %r1, 1;'
-        i=$((i + 1))
-    done
-    printf 'ret;\n}\n'
-} >short.ptx
-functional short.ptx --grid 20000 --block 256
-functional short.ptx --grid 20000 --block 256 --check
