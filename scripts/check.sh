@@ -10,6 +10,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 export SONDE_TESTS=ON
+# What undefined behaviour runs into is told with its place (cmake/SondeCompiler.cmake).
+export ASAN_OPTIONS="handle_sigill=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 jobs=$(nproc 2>/dev/null || echo 2)
 
 # check NAME TARGET CTEST-ARGUMENT...: what it found goes to build/NAME/check.txt, the first word of which is
