@@ -286,3 +286,21 @@ import json
 tlbs = {t["id"]: t for t in json.load(open("over.json"))["tlbs"]}
 assert tlbs["l1_tlb"]["entries"]["value"] == 27 and tlbs["l2_tlb"]["entries"]["value"] == 251, tlbs
 PY
+
+# Sets that a hash fills unevenly are known one by one, and with them how many there are.
+cat >hashed.yaml <<'YAML'
+inherits: gtx780
+name: hashed
+constant_l1: {size: 2560 B, line: 64 B, sets: 2, ways: 20, index: {kind: hash, seed: 873}}
+l1_data: {size: 12 KiB, sets: 12, ways: 8, index: {kind: hash, seed: 7}}
+carveout: {choices: []}
+sm: {l1_caches_global: true}
+YAML
+for cache in constant_l1:2:20:2560 l1_data:12:8:12288; do
+    name=${cache%%:*} rest=${cache#*:}
+    dissect sim:./hashed.yaml hashed.json --only "sets,$name"
+    expect hashed.json "$name.sets" "${rest%%:*}"
+    rest=${rest#*:}
+    expect hashed.json "$name.ways" "${rest%%:*}"
+    expect hashed.json "$name.size" "${rest#*:}"
+done

@@ -15,6 +15,7 @@
 #include "infer/experiments.h"
 #include "infer/geometry/geometry.h"
 #include "infer/geometry/index_check.h"
+#include "infer/geometry/index_each.h"
 #include "infer/geometry/index_map.h"
 #include "infer/geometry/members.h"
 
@@ -335,6 +336,23 @@ bool index_applies(const struct level *level)
     return !is_hidden;
 }
 
+/* Where nothing predicts the set of a line, those of the first lines are known one by one. */
+static int find_each(struct level *level, size_t ways, struct rng *rng)
+{
+    bool found = false;
+    int rc = level->front ? 0 : index_find_each(level, &found, ways, rng);
+    if (!found) {
+        level->map.sets = 0;
+        return rc && lab_soft(rc) ? 0 : rc;
+    }
+    char id[24];
+    lab_evidence(level->lab, id, level->info->id,
+                 "chase op=%s: %u lines put into %zu sets one by one; that predicted lines drawn "
+                 "among them of up to %d sets",
+                 level->info->op, level->map.limit, level->map.sets, INDEX_CLASSES);
+    return 0;
+}
+
 int level_index(struct level *level)
 {
     static int (*const methods[])(const struct eviction_set *, bool *,
@@ -354,8 +372,11 @@ int level_index(struct level *level)
         level->map.sets = 0;
     }
     if (rc == 0 && !found) {
-        return lab_undecided(level->lab, "neither a modulus nor address bits nor a map of residues "
-                                         "predict which lines share a set");
+        rc = find_each(level, eviction.ways, &rng);
+        return rc ? rc
+                  : lab_undecided(level->lab,
+                                  "neither a modulus nor address bits nor a map of residues "
+                                  "predict which lines share a set");
     }
     return rc;
 }

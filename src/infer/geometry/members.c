@@ -34,6 +34,13 @@ uint32_t line_limit(const struct level *level)
     return (uint32_t)(limit / level->line.bytes);
 }
 
+uint32_t class_limit(const struct level *level, const struct set_map *map)
+{
+    uint32_t limit = line_limit(level);
+    bool ends = map->limit && !map->linear;
+    return ends && map->limit < limit ? map->limit : limit;
+}
+
 uint32_t draw_span(const struct level *level, const struct set_map *map)
 {
     uint64_t span = limits.page_bytes / level->line.bytes, limit = line_limit(level);
@@ -178,7 +185,7 @@ int eviction_set_of_class(struct eviction_set *out, struct level *level, const s
         return lab_undecided(level->lab, "more than %d ways", EVICTION_SET_MAX_WAYS);
     }
     size_t count = rng ? draw_class(lines, map, class, most, draw_span(level, map), rng) : 0;
-    count = count < most ? class_lines(lines, map, class, 0, most, line_limit(level)) : count;
+    count = count < most ? class_lines(lines, map, class, 0, most, class_limit(level, map)) : count;
     int rc = count_fitting(level, &fits, lines, count, guess);
     if (rc) {
         return rc;

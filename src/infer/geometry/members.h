@@ -61,5 +61,7 @@ size_t class_lines(uint32_t *out, const struct set_map *map, size_t class, uint3
                    size_t count, uint32_t limit);
 /* Lines that may be asked for. */
 uint32_t line_limit(const struct level *level);
+/* The same of those that a map puts into classes: a list of lines ends. */
+uint32_t class_limit(const struct level *level, const struct set_map *map);
 
 #endif

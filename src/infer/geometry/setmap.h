@@ -4,7 +4,8 @@
  * Lines are numbered from the buffer's beginning, so that offset n * line_bytes lies in line n also
  * where lines begin elsewhere than the buffer does. A repeating index (modulo, map) is a list of
  * classes, one for each residue of the line's number modulo `period`; a linear one has a mask of
- * the number's bits for each bit of the class.
+ * the number's bits for each bit of the class. Where nothing predicts the set, each of the first
+ * lines has its class (index_each.c): then `period` is `limit`, and beyond it nothing is known.
  */
 #ifndef SONDE_INFER_SETMAP_H
 #define SONDE_INFER_SETMAP_H

@@ -108,7 +108,7 @@ struct order {
 /* One after the other; with `rng`, where there is memory for that, all over what may be drawn. */
 static struct order choose_order(const struct level *level, struct rng *rng)
 {
-    struct order order = {.step = 1, .count = line_limit(level)};
+    struct order order = {.step = 1, .count = class_limit(level, &level->map)};
     if (rng && can_draw(level)) {
         order.count = draw_span(level, &level->map);
         order.line = (uint32_t)rng_below(rng, order.count);
@@ -363,7 +363,7 @@ static bool ways_are_equal(const struct set_map *map)
 static void set_fit(struct level *level)
 {
     uint16_t used[SETMAP_MAX_SETS] = {0};
-    uint32_t line = 0, limit = line_limit(level);
+    uint32_t line = 0, limit = class_limit(level, &level->map);
     for (; line < limit; line++) {
         size_t class = set_map_class(&level->map, line);
         if (used[class]++ == level->map.ways[class]) {
@@ -407,7 +407,7 @@ static int take_largest_set(struct level *level)
     if (!lines) {
         return error_memory();
     }
-    if (class_lines(lines, map, largest, 0, count, line_limit(level)) < count) {
+    if (class_lines(lines, map, largest, 0, count, class_limit(level, map)) < count) {
         free(lines);
         return 0;
     }

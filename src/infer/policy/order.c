@@ -117,7 +117,7 @@ size_t policy_find_others(uint32_t *out, const struct level *level, size_t most)
         return 0;
     }
     size_t class = set_map_class(&level->map, line_of(level, level->conflict.offsets[0]));
-    uint32_t limit = line_limit(level);
+    uint32_t limit = class_limit(level, &level->map);
     for (uint32_t line = 0; line < limit && count < most; line++) {
         if (set_map_class(&level->map, line) == class && !is_conflicting(level, line)) {
             out[count++] = (uint32_t)(line * level->line.bytes);
