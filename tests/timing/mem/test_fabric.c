@@ -236,6 +236,23 @@ static void the_topology_limits_where_buffers_are_ample(void **state)
     assert_saturates(ample(NOC_TOPOLOGY_CROSSBAR, 1, 1), 36, 1);
 }
 
+/* A flit on its way through a pipelined crossbar has its place in the next buffer. */
+static void a_pipelined_crossbar_costs_throughput_unless_buffers_grow_with_it(void **state)
+{
+    (void)state;
+    const double heavy = 0.55;
+    struct noc_flits_spec spec = of(NOC_TOPOLOGY_MESH, 6, 6);
+    double before = accepted(spec, 36, heavy);
+    spec.switch_cycles = 17;
+    double same_buffers = accepted(spec, 36, heavy);
+    spec.buffer_flits = 20;
+    double grown = accepted(spec, 36, heavy);
+    if (same_buffers > 0.7 * before || grown < 0.98 * before) {
+        fail_msg("%.3f arrive, %.3f with 16 cycles more, %.3f with 16 flits more as well", before,
+                 same_buffers, grown);
+    }
+}
+
 /* A crossbar without any bound of its own; what one iteration of its allocator finds is the limit.
  */
 static struct noc_flits_spec switch_of(uint32_t channels, enum noc_allocator allocator)
@@ -363,6 +380,7 @@ int main(void)
         cmocka_unit_test(zero_load_latency_is_routers_times_stages_plus_channels),
         cmocka_unit_test(each_stage_adds_its_cycles_and_no_more),
         cmocka_unit_test(the_topology_limits_where_buffers_are_ample),
+        cmocka_unit_test(a_pipelined_crossbar_costs_throughput_unless_buffers_grow_with_it),
         cmocka_unit_test(one_queue_an_input_saturates_where_karol_says),
         cmocka_unit_test(one_iteration_of_pim_matches_1_minus_1_over_e),
         cmocka_unit_test(round_robin_pointers_do_better_than_chance),
