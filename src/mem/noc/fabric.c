@@ -7,9 +7,6 @@
  * Sets of a router's inputs are of fabric->words words. Functions that have `words` as an argument
  * are made twice by the compiler, for the one word that most networks need and for any number.
  */
-#include <assert.h>
-#include <stddef.h>
-
 #include "mem/noc/fabric_state.h"
 
 static const uint64_t ALL_BITS = UINT64_MAX;
@@ -19,16 +16,6 @@ static const uint64_t ALL_BITS = UINT64_MAX;
 #define APART static __attribute__((noinline))
 
 /* ---- flits and credits ---- */
-
-static void set_bit(uint64_t *words, uint32_t i)
-{
-    words[i / WORD_BITS] |= UINT64_C(1) << i % WORD_BITS;
-}
-
-static void clear_bit(uint64_t *words, uint32_t i)
-{
-    words[i / WORD_BITS] &= ~(UINT64_C(1) << i % WORD_BITS);
-}
 
 /* Of sets of a router's inputs, or outputs, the one of number `set`. */
 BY_WORDS void add_local(uint64_t *sets, uint32_t set, uint32_t words, uint32_t local)
@@ -68,12 +55,6 @@ BY_WORDS bool none(const uint64_t *set, uint32_t words)
         }
     }
     return true;
-}
-
-static void credit_push(struct credit_line *line, struct credit credit)
-{
-    assert(line->count <= line->mask);
-    line->ring[(line->head + line->count++) & line->mask] = credit;
 }
 
 /* The input has something to look at from the next time on. */
@@ -135,7 +116,7 @@ BY_WORDS void hop_credits_return(struct fabric *fabric, uint64_t cycle, uint32_t
     struct credit_line *line = &fabric->hop_credits;
     uint32_t head = line->head, count = line->count;
     for (; count && line->ring[head & line->mask].cycle <= cycle; head++, count--) {
-        give_credits(fabric, line->ring[head & line->mask].output, 1, words);
+        give_credits(fabric, &fabric->output[line->ring[head & line->mask].output], 1, words);
     }
     line->head = head;
     line->count = count;
@@ -146,7 +127,7 @@ BY_WORDS void node_credits_return(struct fabric *fabric, uint64_t cycle, uint32_
 {
     struct credit_line *line = &fabric->node_credits;
     for (; line->count && line->ring[line->head & line->mask].cycle <= cycle; line->head++) {
-        struct output *output = line->ring[line->head & line->mask].output;
+        struct output *output = &fabric->output[line->ring[line->head & line->mask].output];
         struct node *node = &fabric->node[output->node];
         if (node->blocked) {
             node->owed[output - &fabric->output[node->first_ejection]]++;
@@ -157,11 +138,6 @@ BY_WORDS void node_credits_return(struct fabric *fabric, uint64_t cycle, uint32_
     }
 }
 
-static const struct flit *front(const struct input *in)
-{
-    return &in->ring[in->head];
-}
-
 /* From when on the flit at the front of a buffer is to be looked at, if there is nothing before
  * `cycle`. The way of a packet depends on nothing, so that it is found at once; the time that takes
  * passes all the same. */
@@ -170,7 +146,7 @@ static inline uint64_t come_to_front(const struct fabric *fabric, struct input *
 {
     uint64_t when = flit->ready_cycle > cycle ? flit->ready_cycle : cycle;
     if (in->stage == STAGE_IDLE) {
-        in->way = in->ways[flit->packet->to];
+        in->way = in->ways[flit->to];
         in->stage = STAGE_ROUTED;
         when += fabric->spec->routing_cycles;
     }
@@ -182,9 +158,9 @@ static inline uint64_t come_to_front(const struct fabric *fabric, struct input *
 BY_WORDS void buffer_push(struct fabric *fabric, const struct output *output, struct flit flit,
                           uint32_t words)
 {
-    struct input *in = output->to;
+    struct input *in = &fabric->input[output->to];
     uint32_t size = fabric->spec->buffer_flits;
-    uint32_t i = in->head + in->count;
+    uint32_t i = (uint32_t)in->head + in->count;
     assert(in->count < size);
     in->ring[i >= size ? i - size : i] = flit;
     if (in->count++ == 0) {
@@ -200,7 +176,7 @@ BY_WORDS void buffer_push(struct fabric *fabric, const struct output *output, st
 BY_WORDS void buffer_pop(struct fabric *fabric, uint32_t router, uint32_t local, struct input *in,
                          uint32_t words)
 {
-    in->head = in->head + 1 == fabric->spec->buffer_flits ? 0 : in->head + 1;
+    in->head = (uint16_t)(in->head + 1U == fabric->spec->buffer_flits ? 0 : in->head + 1);
     in->count--;
     if (in->count && in->stage == STAGE_ACTIVE && front(in)->ready_cycle <= fabric->cycle + 1) {
         return; /* the packet's next flit may follow at once: the input stays eager */
@@ -237,55 +213,23 @@ void fabric_block(struct fabric *fabric, uint32_t node, bool blocked)
     n->blocked = blocked;
     for (uint32_t i = 0; !blocked && i < fabric->channels; i++) {
         if (n->owed[i]) {
-            give_credits(fabric, &fabric->output[n->first_ejection + i], n->owed[i], fabric->words);
+            struct output *output = &fabric->output[n->first_ejection + i];
+            if (fabric->swift) {
+                fabric_swift_credits(fabric, output, n->owed[i]);
+            } else {
+                give_credits(fabric, output, n->owed[i], fabric->words);
+            }
             n->owed[i] = 0;
         }
     }
 }
 
-/* The virtual channel with most room that no packet has; NOBODY when there is none. */
-static uint32_t free_channel(const struct fabric *fabric, uint32_t first_output)
-{
-    uint32_t best = NOBODY;
-    for (uint32_t i = 0; i < fabric->channels; i++) {
-        const struct output *output = &fabric->output[first_output + i];
-        if (output->credits &&
-            (best == NOBODY || output->credits > fabric->output[first_output + best].credits)) {
-            best = i;
-        }
-    }
-    return best;
-}
-
-/* A node sends one flit a cycle into its router, one packet after the other. */
 BY_WORDS void node_tick(struct fabric *fabric, uint32_t node, uint64_t cycle, uint32_t words)
 {
-    struct node *n = &fabric->node[node];
-    struct fabric_packet *packet = n->first;
-    uint32_t first_output = node_output(fabric, node);
-    if (packet->enter_cycle > cycle) {
-        return;
-    }
-    if (packet->entered == 0) {
-        n->channel = free_channel(fabric, first_output);
-    }
-    if (n->channel == NOBODY || fabric->output[first_output + n->channel].credits == 0) {
-        n->stalled++;
-        return;
-    }
-    struct output *output = &fabric->output[first_output + n->channel];
-    output->credits--;
-    n->waiting -= packet->entered == 0;
-    packet->entered++;
-    struct flit flit = {.ready_cycle = cycle + fabric->spec->link_cycles,
-                        .packet = packet,
-                        .tail = packet->entered == packet->flits};
-    buffer_push(fabric, output, flit, words);
-    if (flit.tail) {
-        n->first = packet->next;
-        if (!n->first) {
-            clear_bit(fabric->busy_nodes, node);
-        }
+    struct flit flit;
+    const struct output *output = node_sends(&flit, fabric, node, cycle);
+    if (output) {
+        buffer_push(fabric, output, flit, words);
     }
 }
 
@@ -359,9 +303,10 @@ static inline void ask_for_crossbar(struct fabric *fabric, uint32_t router, uint
 BY_WORDS void ask_if_it_may_leave(struct fabric *fabric, uint32_t router, uint32_t local,
                                   const struct input *in, uint32_t words)
 {
-    if (in->taken->credits == 0) {
+    struct output *taken = &fabric->output[in->taken];
+    if (taken->credits == 0) {
         drop_local(fabric->eager, router, words, local);
-        in->taken->starved = true;
+        taken->starved = true;
     } else {
         ask_for_crossbar(fabric, router, local, in);
     }
@@ -387,11 +332,10 @@ BY_WORDS void look_at_input(struct fabric *fabric, uint32_t router, uint32_t fir
 BY_WORDS void hold_channel(struct fabric *fabric, uint32_t router, uint32_t first, uint32_t local,
                            struct input *in, uint32_t output, uint32_t words)
 {
-    in->output = (uint16_t)output;
-    in->taken = &fabric->output[first + output];
+    in->taken = first + output;
     in->stage = STAGE_ACTIVE;
     drop_local(fabric->untaken, router, words, output);
-    in->taken->holder = (uint16_t)local;
+    fabric->output[in->taken].holder = (uint16_t)local;
 }
 
 /* Until the allocation of its virtual channel has taken its time. */
@@ -421,12 +365,12 @@ BY_WORDS void grant_channels(struct fabric *fabric, uint32_t router, uint32_t fi
     }
 }
 
-/* Into the node behind an output. */
-static void deliver(struct fabric *fabric, struct output *output, struct flit flit, uint64_t cycle)
+void fabric_deliver(struct fabric *fabric, struct output *output, struct flit flit, uint64_t cycle)
 {
     uint64_t there = cycle + fabric->hop_cycles;
     credit_push(&fabric->node_credits,
-                (struct credit){.cycle = there + fabric->credit_cycles, .output = output});
+                (struct credit){.cycle = there + fabric->credit_cycles,
+                                .output = (uint32_t)(output - fabric->output)});
     if (flit.tail) {
         fabric->inside--;
         fabric->stats.packets++;
@@ -441,19 +385,19 @@ BY_WORDS void leave(struct fabric *fabric, uint32_t router, uint32_t local, stru
                     uint64_t cycle, uint32_t words)
 {
     struct flit flit = *front(in);
-    struct output *output = in->taken;
+    struct output *output = &fabric->output[in->taken];
     output->credits--;
     credit_push(&fabric->hop_credits,
                 (struct credit){.cycle = cycle + fabric->credit_cycles, .output = in->credit_to});
     if (flit.tail) {
         flit.packet->routers++;
         in->stage = STAGE_IDLE;
-        add_local(fabric->untaken, router, words, in->output);
+        add_local(fabric->untaken, router, words, in->taken - router * fabric->vcs);
         wake_waiting(fabric, router, in->way.port, words);
     }
     buffer_pop(fabric, router, local, in, words);
-    if (!output->to) {
-        deliver(fabric, output, flit, cycle);
+    if (output->to == NOBODY) {
+        fabric_deliver(fabric, output, flit, cycle);
         return;
     }
     flit.ready_cycle = cycle + fabric->hop_cycles;
@@ -514,9 +458,10 @@ static inline void take_channel_alone(struct fabric *fabric, uint32_t router, ui
 static inline void leave_alone(struct fabric *fabric, uint32_t router, uint32_t local,
                                struct input *in, uint64_t cycle)
 {
-    if (in->taken->credits == 0) {
+    struct output *taken = &fabric->output[in->taken];
+    if (taken->credits == 0) {
         drop_local(fabric->eager, router, 1, local);
-        in->taken->starved = true;
+        taken->starved = true;
         return;
     }
     if (!fabric->slot_each) {
@@ -613,7 +558,9 @@ BY_WORDS void tick_by_words(struct fabric *fabric, uint64_t cycle, uint32_t word
 
 bool fabric_tick(struct fabric *fabric, uint64_t cycle)
 {
-    if (fabric->words == 1) {
+    if (fabric->swift) {
+        fabric_swift_tick(fabric, cycle);
+    } else if (fabric->words == 1) {
         tick_by_words(fabric, cycle, 1);
     } else {
         tick_by_words(fabric, cycle, fabric->words);

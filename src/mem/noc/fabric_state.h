@@ -2,10 +2,13 @@
  * The network's state, in flat arrays. A router's input virtual channels are numbered port x
  * virtual_channels + channel, its output ones likewise; those of all routers follow one another.
  * Behind the outputs of the routers come those of the nodes, so that a node sends into its router
- * as routers do into each other. Made by fabric_build.c, moved by fabric.c.
+ * as routers do into each other. Made by fabric_build.c, moved by fabric.c and fabric_swift.c.
  */
 #ifndef SONDE_MEM_NOC_FABRIC_STATE_H
 #define SONDE_MEM_NOC_FABRIC_STATE_H
+
+#include <assert.h>
+#include <stddef.h>
 
 #include "mem/noc/allocator.h"
 #include "mem/noc/fabric.h"
@@ -20,8 +23,9 @@ enum {
 
 struct flit {
     struct fabric_packet *packet;
-    uint64_t ready_cycle : 63; /* stands in the buffer from then on */
+    uint64_t to : 16; /* node */
     uint64_t tail : 1;
+    uint64_t ready_cycle : 47; /* stands in the buffer from then on */
 };
 
 /* What the packet at the front of a buffer has got so far; IDLE: there is none. */
@@ -30,36 +34,50 @@ enum stage { STAGE_IDLE, STAGE_ROUTED, STAGE_ACTIVE };
 /* Of a router to a node: the output port, and the outputs that a packet may take there. */
 struct way {
     uint16_t port, first, count;
+    uint32_t at; /* the port among those of all routers */
 };
 
 /* What is asked of one in a cycle is in one line of a cache. */
 struct input {
     struct flit *ring;
-    const struct way *ways;   /* of its router, by node */
-    struct output *credit_to; /* the output that sends here */
-    struct output *taken;     /* the output it has, once ACTIVE */
-    uint64_t ready_cycle;     /* the next step may be taken */
-    uint32_t head, count;
-    uint16_t output; /* which of the router's it is */
-    uint16_t slot;   /* crossbar input that serves it */
+    const struct way *ways; /* of its router, by node */
+    uint64_t ready_cycle;   /* the next step may be taken; not of a swift network */
+    uint32_t credit_to;     /* the output that sends here */
+    uint32_t taken;         /* the output it has, once ACTIVE */
+    uint32_t next_due;      /* swift: the next of those due in a cycle, or NOBODY */
     struct way way;
+    uint16_t head, count;
+    uint16_t slot;    /* crossbar input that serves it */
     uint16_t channel; /* its number at its port */
+    uint16_t local;   /* its number at its router */
+    uint16_t prefers; /* swift: output to be preferred, of those that are granted */
     uint8_t stage;    /* enum stage */
 };
+
+_Static_assert(sizeof(struct input) == 64, "an input is a line");
 
 struct output {
     uint32_t credits;
     uint32_t router;
-    uint16_t holder; /* the router's input whose packet has it, or had it last */
-    bool starved;    /* the holder sleeps until a credit comes */
-    uint32_t node;   /* it leads there, or NOBODY: */
+    uint16_t holder;  /* the router's input whose packet has it, or had it last */
+    uint16_t prefers; /* swift: input to be preferred, of those that ask for it */
+    uint32_t node;    /* it leads there, or NOBODY: */
+    uint32_t to;      /* input, or NOBODY */
     uint32_t to_router, to_local;
-    struct input *to;
+    bool starved; /* the holder sleeps until a credit comes */
+};
+
+/* Swift: of a router's output port, the router's inputs that ask for a virtual channel there, and
+ * those that have one, a flit and a credit; and the channels that no packet has. */
+struct port {
+    uint64_t asking, leaving, untaken;
+    uint32_t first;   /* the router's first input, and output */
+    uint32_t prefers; /* input to be preferred at the crossbar, and those behind it */
 };
 
 struct credit {
     uint64_t cycle;
-    struct output *output;
+    uint32_t output;
 };
 
 enum { NOBODY = UINT32_MAX, NO_INPUT = UINT16_MAX };
@@ -111,10 +129,30 @@ struct fabric {
     uint16_t **asked; /* what is set of `chosen` */
     uint32_t asked_count;
     struct credit_line hop_credits, node_credits;
-    uint64_t inside; /* packets sent and not wholly out */
+    /* Networks of which fabric_swift.c runs the cycles have these in place of all sets above but
+     * the busy nodes. */
+    bool swift;
+    bool nodes_share;  /* a router has several nodes: what they get in a cycle goes by inputs */
+    struct port *port; /* by router and port */
+    uint64_t *asked_ports, *leaving_ports; /* of all routers: at which something can happen */
+    uint32_t port_words;
+    uint32_t *winner;  /* inputs that leave in this cycle */
+    uint32_t *due;     /* by cycle mod due_mask + 1: the first input that is looked at then */
+    uint32_t due_mask; /* more than any delay */
+    uint32_t *credit;  /* outputs whose credits are on their way, as a credit line, */
+    uint32_t credit_head, credit_end, credit_mask;
+    uint32_t *credit_until; /* by cycle mod due_mask + 1: those before come back then */
+    uint32_t routing_cycles, vc_cycles, buffer_flits; /* of the specification */
+    uint64_t inside;                                  /* packets sent and not wholly out */
     uint32_t *owed_room;
     struct fabric_stats stats;
 };
+
+/* Into the node behind an output. */
+void fabric_deliver(struct fabric *fabric, struct output *output, struct flit flit, uint64_t cycle);
+/* fabric_swift.c: fabric_tick() and what credits of a node that is no longer blocked do. */
+void fabric_swift_tick(struct fabric *fabric, uint64_t cycle);
+void fabric_swift_credits(struct fabric *fabric, struct output *output, uint32_t count);
 
 static inline uint32_t crossbar_inputs(const struct fabric *fabric)
 {
@@ -129,6 +167,76 @@ static inline uint32_t output_index(const struct fabric *fabric, uint32_t router
 static inline uint32_t node_output(const struct fabric *fabric, uint32_t node)
 {
     return (fabric->routers * fabric->ports + node) * fabric->channels;
+}
+
+static inline void set_bit(uint64_t *words, uint32_t i)
+{
+    words[i / WORD_BITS] |= UINT64_C(1) << i % WORD_BITS;
+}
+
+static inline void clear_bit(uint64_t *words, uint32_t i)
+{
+    words[i / WORD_BITS] &= ~(UINT64_C(1) << i % WORD_BITS);
+}
+
+static inline void credit_push(struct credit_line *line, struct credit credit)
+{
+    assert(line->count <= line->mask);
+    line->ring[(line->head + line->count++) & line->mask] = credit;
+}
+
+static inline const struct flit *front(const struct input *in)
+{
+    return &in->ring[in->head];
+}
+
+/* The virtual channel with most room that no packet has; NOBODY when there is none. */
+static inline uint32_t free_channel(const struct fabric *fabric, uint32_t first_output)
+{
+    uint32_t best = NOBODY;
+    for (uint32_t i = 0; i < fabric->channels; i++) {
+        const struct output *output = &fabric->output[first_output + i];
+        if (output->credits &&
+            (best == NOBODY || output->credits > fabric->output[first_output + best].credits)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* A node sends one flit a cycle into its router, one packet after the other. Returns the output
+ * that it leaves by, NULL when none does. */
+static inline struct output *node_sends(struct flit *flit, struct fabric *fabric, uint32_t node,
+                                        uint64_t cycle)
+{
+    struct node *n = &fabric->node[node];
+    struct fabric_packet *packet = n->first;
+    uint32_t first_output = node_output(fabric, node);
+    if (packet->enter_cycle > cycle) {
+        return NULL;
+    }
+    if (packet->entered == 0) {
+        n->channel = free_channel(fabric, first_output);
+    }
+    if (n->channel == NOBODY || fabric->output[first_output + n->channel].credits == 0) {
+        n->stalled++;
+        return NULL;
+    }
+    struct output *output = &fabric->output[first_output + n->channel];
+    output->credits--;
+    n->waiting -= packet->entered == 0;
+    packet->entered++;
+    *flit = (struct flit){.ready_cycle = cycle + fabric->spec->link_cycles,
+                          .packet = packet,
+                          .to = (uint16_t)packet->to,
+                          .tail = packet->entered == packet->flits};
+    if (flit->tail) {
+        n->first = packet->next;
+        if (!n->first) {
+            clear_bit(fabric->busy_nodes, node);
+        }
+    }
+    return output;
 }
 
 #endif
