@@ -10,6 +10,7 @@
  */
 #include "exec/ops/matrix/product.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "exec/ops/matrix/tensor_sum.h"
@@ -19,17 +20,11 @@
 #define TF32_LANES 4    /* rows and columns have a multiple of them */
 #define LONG_SUM 25
 #define SHORT_SUM 13
-#define HALF_NAN 0x7fffu
 #define SHORT_MASK 0x3ffu /* what a short sum leaves out of f32 */
 
 struct parts {
     _Alignas(32) int32_t mantissa[PRODUCT_DEPTH * PRODUCT_COLUMNS];
     _Alignas(32) int32_t exponent[PRODUCT_DEPTH * PRODUCT_COLUMNS];
-};
-
-/* Of one row of a, in the order of a sum. */
-struct a_terms {
-    int32_t mantissa[PRODUCT_TERMS], exponent[PRODUCT_TERMS];
 };
 
 /* ---- floats ---- */
@@ -55,27 +50,12 @@ static void codes_of_line(uint32_t *codes, const uint8_t *line, uint32_t bits, u
     }
 }
 
-/* Of 8 bits, exactly: e5m2 is a half's upper byte, e4m3 has its exponent 8 lower, and subnormal
- * numbers that are none of f16. */
-static void codes_to_halves(uint32_t *codes, bool e4m3, uint32_t count)
-{
-    static const uint16_t subnormal[] = {0, 0x1800, 0x1c00, 0x1e00, 0x2000, 0x2100, 0x2200, 0x2300};
-    for (uint32_t k = 0; !e4m3 && k < count; k++)
-        codes[k] = (codes[k] & 0x7f) > format_e5m2.infinity ? HALF_NAN : codes[k] << 8;
-    for (uint32_t k = 0; e4m3 && k < count; k++) {
-        uint32_t magnitude = codes[k] & 0x7f, sign = codes[k] >> 7 << 15;
-        uint32_t half = (magnitude << 7) + (8u << 10);
-        half = magnitude < 8 ? subnormal[magnitude & 7] : half;
-        codes[k] = magnitude == format_e4m3.nan ? HALF_NAN : sign | half;
-    }
-}
-
 /* What codes stand for. */
 static void split_codes(int32_t *mantissa, int32_t *exponent, const struct product *p,
                         const struct float_format *format, uint32_t *codes, uint32_t count)
 {
     if (p->pairwise)
-        codes_to_halves(codes, format == &format_e4m3, count);
+        p->loops->halves(codes, format == &format_e4m3, count);
     p->loops->parts(mantissa, exponent, p->pairwise ? &format_f16 : format, codes, count);
 }
 
@@ -84,30 +64,43 @@ static uint32_t rounded_up(uint32_t count)
     return (count + PRODUCT_LANES - 1) / PRODUCT_LANES * PRODUCT_LANES;
 }
 
+/* Of a pairwise product those of the first step come first: the place of product k. */
+static uint32_t pairwise_place(uint32_t k, uint32_t terms)
+{
+    return k / 4 * 2 + k % 2 + (k & 2 ? terms / 2 : 0);
+}
+
 /* b's parts by rows, n apart. */
 static void split_b(struct parts *b, const struct product *p, const struct product_operands *o)
 {
     uint32_t line[PRODUCT_DEPTH], codes[PRODUCT_DEPTH * PRODUCT_COLUMNS];
     const uint32_t n = p->mnk.n;
+    const bool turned = p->pairwise && !p->sparse;
     for (uint32_t j = 0; j < n; j++) {
         codes_of_line(line, o->b[j], p->element_bits, p->mnk.k);
         for (uint32_t k = 0; k < p->mnk.k; k++)
-            codes[k * n + j] = line[k];
+            codes[(turned ? pairwise_place(k, p->terms) : k) * n + j] = line[k];
     }
     split_codes(b->mantissa, b->exponent, p, p->b_format, codes, p->mnk.k * n);
 }
 
-/* a's parts by rows, `stride` apart. */
+/* a's parts by rows, `stride` apart, with mantissas as product_row wants them. */
 static void split_a(struct parts *a, const struct product *p, const struct product_operands *o,
-                    uint32_t stride)
+                    uint32_t stride, int32_t scale)
 {
     uint32_t codes[PRODUCT_ROWS * PRODUCT_TERMS], count = stride * p->mnk.m;
-    memset(codes, 0, count * sizeof *codes); /* the last of a row, where it is short */
-    for (uint32_t row = 0; row < p->mnk.m; row++)
-        codes_of_line(&codes[(size_t)row * stride], o->a[row], p->element_bits, p->terms);
+    if (stride != p->terms)
+        memset(codes, 0, count * sizeof *codes); /* the last of a row */
+    for (uint32_t row = 0; row < p->mnk.m; row++) {
+        uint32_t *line = &codes[(size_t)row * stride], inorder[PRODUCT_TERMS];
+        codes_of_line(p->pairwise ? inorder : line, o->a[row], p->element_bits, p->terms);
+        for (uint32_t k = 0; p->pairwise && k < p->terms; k++)
+            line[pairwise_place(k, p->terms)] = inorder[k];
+    }
     split_codes(a->mantissa, a->exponent, p, p->a_format, codes, count);
-    for (uint32_t i = 0; p->negative && i < count; i++)
-        a->mantissa[i] = -a->mantissa[i];
+    scale = p->negative ? -scale : scale;
+    for (uint32_t i = 0; i < count; i++)
+        a->mantissa[i] *= scale;
 }
 
 static double value_of(uint32_t code, bool half)
@@ -120,7 +113,7 @@ static double exact_sum(const struct product_row *r, uint32_t column, uint32_t c
 {
     struct tensor_part a[PRODUCT_TERMS], b[PRODUCT_TERMS];
     for (uint32_t k = 0; k < r->count; k++) {
-        a[k] = (struct tensor_part){r->mantissa[k], r->exponent[k]};
+        a[k] = (struct tensor_part){r->mantissa[k] / product_scale(r->bits), r->exponent[k]};
         b[k] = (struct tensor_part){r->b_mantissa[k][column], r->b_exponent[k][column]};
     }
     return tensor_sum(value_of(code, half), half ? format_f16.min_exponent : -126, a, b, r->count);
@@ -143,22 +136,22 @@ static void cut_short(uint32_t *codes, uint32_t count)
 
 /* Where one of addend and result is f16 the sum is one of f32, and the result is rounded once more.
  */
-static void widen_addends(const struct product *p, uint32_t *d)
+static void widen_addends(const struct product *p, uint32_t *d, uint32_t count)
 {
-    for (uint32_t j = 0; j < p->mnk.n && p->c_half && !p->half; j++)
+    for (uint32_t j = 0; j < count && p->c_half && !p->half; j++)
         d[j] = lane_bits_f32((float)format_widen(&format_f16, d[j] & 0xffff));
 }
 
-static void narrow_results(const struct product *p, uint32_t *d)
+static void narrow_results(const struct product *p, uint32_t *d, uint32_t count)
 {
-    for (uint32_t j = 0; j < p->mnk.n && p->half && !p->c_half; j++)
+    for (uint32_t j = 0; j < count && p->half && !p->c_half; j++)
         d[j] = format_narrow(&format_f16, (double)lane_float(d[j]), ROUND_NEAREST, false);
 }
 
 /* c of a pairwise product, by add.rn of f32 or f16. */
-static void add_last(const struct product *p, uint32_t *d, const uint32_t *c)
+static void add_last(const struct product *p, uint32_t *d, const uint32_t *c, uint32_t count)
 {
-    for (uint32_t j = 0; j < p->mnk.n; j++) {
+    for (uint32_t j = 0; j < count; j++) {
         double sum = value_of(d[j], p->half) + value_of(c[j], p->c_half);
         if (p->half)
             d[j] = sum == sum ? format_narrow(&format_f16, sum, ROUND_NEAREST, false) : HALF_NAN;
@@ -167,77 +160,68 @@ static void add_last(const struct product *p, uint32_t *d, const uint32_t *c)
     }
 }
 
-/* The place among a row's products of product k of a pairwise step. */
-static uint32_t pairwise_term(uint32_t step, uint32_t k)
+/* The rows of b of what a step adds up, in a's order. */
+static void step_terms(struct product_row *r, const struct product *p, const struct parts *b,
+                       const uint8_t *place, uint32_t first)
 {
-    return k / 2 * 4 + step * 2 + k % 2;
-}
-
-/* The products of the row that a step adds up: a's parts, and where b's are; `own` has room for a's
- * where they do not lie in order. */
-static void step_terms(const struct product *p, const struct product_operands *o,
-                       struct product_row *r, const struct parts *a, const struct parts *b,
-                       struct a_terms *own, uint32_t row, uint32_t step)
-{
-    const uint32_t first = step * p->block;
-    const size_t begin = (size_t)row * rounded_up(p->terms), n = p->mnk.n;
-    const bool same =
-        !p->sparse && row > 0 && p->terms <= p->block; /* b's, as for the row before */
-    r->mantissa = p->pairwise ? own->mantissa : &a->mantissa[begin + first];
-    r->exponent = p->pairwise ? own->exponent : &a->exponent[begin + first];
-    for (uint32_t k = 0; !same && k < r->count; k++) {
-        uint32_t term = p->pairwise ? pairwise_term(step, k) : first + k;
-        uint32_t at = p->sparse ? o->place[row][term] : term;
-        r->b_mantissa[k] = &b->mantissa[at * n];
-        r->b_exponent[k] = &b->exponent[at * n];
-        if (p->pairwise) {
-            own->mantissa[k] = a->mantissa[begin + term];
-            own->exponent[k] = a->exponent[begin + term];
-        }
+    const size_t n = p->mnk.n;
+    for (uint32_t k = 0; k < r->count; k++) {
+        uint32_t term = first + k;
+        if (place)
+            term = place[p->pairwise ? k / 2 * 4 + k % 2 + (first ? 2 : 0) : term];
+        r->b_mantissa[k] = &b->mantissa[term * n];
+        r->b_exponent[k] = &b->exponent[term * n];
     }
 }
 
-static void float_row(const struct product *p, struct product_operands *o, struct product_row *r,
-                      const struct parts *a, const struct parts *b, uint32_t row)
+/* All rows of the products from `first` on. */
+static void float_step(const struct product *p, struct product_operands *o, struct product_row *r,
+                       const struct parts *a, const struct parts *b, uint32_t first)
 {
-    uint32_t *d = &o->d[(size_t)row * p->mnk.n];
-    bool halves = p->half && p->c_half;
-    uint32_t addends[PRODUCT_COLUMNS];
-    struct a_terms own;
-    if (p->pairwise) {
-        memcpy(addends, d, p->mnk.n * sizeof *d);
-        memset(d, 0, p->mnk.n * sizeof *d);
-    } else {
-        widen_addends(p, d);
-    }
-    for (uint32_t step = 0, first = 0; first < p->terms; step++, first += p->block) {
-        bool half = halves && (first == 0 || p->pairwise);
-        bool last = first + p->block >= p->terms || p->pairwise;
-        r->count = p->terms - first < p->block ? p->terms - first : p->block;
-        step_terms(p, o, r, a, b, &own, row, step);
-        if (!p->loops->whole_row(d, r, half, halves && last)) {
+    const bool halves = p->half && p->c_half, half = halves && (first == 0 || p->pairwise);
+    const bool to_half = halves && (first + p->block >= p->terms || p->pairwise);
+    const uint32_t stride = rounded_up(p->terms);
+    r->count = p->terms - first < p->block ? p->terms - first : p->block;
+    if (!p->sparse)
+        step_terms(r, p, b, NULL, first);
+    for (uint32_t row = 0; row < p->mnk.m; row++) {
+        uint32_t *d = &o->d[(size_t)row * p->mnk.n];
+        r->mantissa = &a->mantissa[(size_t)row * stride + first];
+        r->exponent = &a->exponent[(size_t)row * stride + first];
+        if (p->sparse)
+            step_terms(r, p, b, o->place[row], first);
+        if (!p->loops->whole_row(d, r, half, to_half)) {
             p->loops->sums(r, d, half);
-            codes_one_by_one(d, r, half, halves && last);
+            codes_one_by_one(d, r, half, to_half);
         }
     }
-    if (p->pairwise)
-        add_last(p, d, addends);
-    else
-        narrow_results(p, d);
-    if (p->short_sum && !p->half)
-        cut_short(d, p->mnk.n);
 }
 
 static void float_product(const struct product *p, struct product_operands *o)
 {
     struct parts a, b;
     struct product_row r; /* the rest is set where it is used: to clear it would take a tenth */
+    uint32_t addends[16 * PRODUCT_LANES];
+    const uint32_t count = (uint32_t)p->mnk.m * p->mnk.n;
     r.columns = p->mnk.n;
     r.bits = p->short_sum ? SHORT_SUM : LONG_SUM;
-    split_a(&a, p, o, rounded_up(p->terms));
+    split_a(&a, p, o, rounded_up(p->terms), product_scale(r.bits));
     split_b(&b, p, o);
-    for (uint32_t row = 0; row < p->mnk.m; row++)
-        float_row(p, o, &r, &a, &b, row);
+    if (p->pairwise) {
+        assert(count <= sizeof addends / sizeof *addends);
+        memcpy(addends, o->d, count * sizeof *addends);
+        memset(o->d, 0, count * sizeof *addends);
+    } else {
+        widen_addends(p, o->d, count);
+    }
+    for (uint32_t first = 0; first < p->terms; first += p->block)
+        float_step(p, o, &r, &a, &b, first);
+    if (p->pairwise)
+        add_last(p, o->d, addends, count);
+    else
+        narrow_results(p, o->d, count);
+    if (p->short_sum && !p->half)
+        cut_short(o->d, count);
 }
 
 /* ---- integers ---- */

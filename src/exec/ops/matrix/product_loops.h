@@ -16,18 +16,28 @@
 #define PRODUCT_DEPTH 64 /* of b, in elements wider than a bit; a row of a has half at most */
 #define PRODUCT_TERMS 32 /* of a sum of floats */
 #define PRODUCT_LANES 8  /* columns come in such numbers */
+#define HALF_NAN 0x7fff
+#define PRODUCT_BITS 20  /* behind the point of a product */
 
 struct product_row {
     uint32_t columns, count;            /* products of each sum */
     int32_t bits;                       /* kept below the largest exponent */
-    const int32_t *mantissa, *exponent; /* a's */
+    const int32_t *mantissa, *exponent; /* a's; mantissas times product_scale() */
     const int32_t *b_mantissa[PRODUCT_TERMS],
         *b_exponent[PRODUCT_TERMS];            /* the row of b for each */
     _Alignas(32) int32_t top[PRODUCT_COLUMNS]; /* of sums(): the largest exponent .. */
     _Alignas(64) double sum[PRODUCT_COLUMNS];  /* .. and the sum, unless it is a special one's */
 };
 
+/* By what products are multiplied, so that what is kept of them is whole. */
+static inline int32_t product_scale(int32_t bits)
+{
+    return bits > PRODUCT_BITS ? 1 << (bits - PRODUCT_BITS) : 1;
+}
+
 struct product_loops {
+    /* Codes of 8-bit floats as those of f16. */
+    void (*halves)(uint32_t *codes, bool e4m3, uint32_t count);
     /* What codes stand for; see tensor_part() for special ones. */
     void (*parts)(int32_t *mantissa, int32_t *exponent, const struct float_format *format,
                   const uint32_t *codes, uint32_t count);
