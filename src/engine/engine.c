@@ -1,7 +1,7 @@
 /*
- * The pending events are a four-way heap of keys; what is to be called lies in a slot beside it,
- * so that moving an event in the heap moves 24 bytes. A few events (one SM chasing a pointer
- * keeps one or two) sit in the first cache lines and need no comparison at all.
+ * The pending events are a four-way heap. A few events (one SM chasing a pointer keeps one or two)
+ * sit in the first cache lines and need no comparison at all. An event is moved as a whole: places
+ * of their own for what is to be called cost more than they save, since most events are moved once.
  *
  * A busy memory system has thousands pending, most of them some hundred cycles ahead. Once there
  * are not few, events later than the first go into a ring of buckets instead, unsorted, each for a
@@ -27,20 +27,16 @@ enum { SHORT_RUN = 8 };
 /* Events of one time go by source, then by sequence: the two share a word. */
 #define SEQUENCE_BITS 44
 
-struct event_key {
+struct event {
     uint64_t time_ps;
     uint64_t order;
-    uint32_t slot;
-};
-
-struct event_call {
     engine_handler *handler;
     void *ctx;
     uint64_t arg;
 };
 
-struct key_list {
-    struct event_key *keys;
+struct event_list {
+    struct event *events;
     uint32_t count, capacity;
 };
 
@@ -49,49 +45,32 @@ struct engine {
     uint64_t now_ps;
     uint64_t limit_ps; /* of engine_run_before() */
     uint64_t sequence;
-    uint32_t count, capacity; /* of all events */
-    uint32_t heap_count;
-    struct event_key *heap;
-    struct event_call *calls;
-    uint32_t *free_slots; /* a stack: [count, capacity) are free, filled in from there */
-    struct key_list run;  /* sorted; those before run_at have been taken */
-    uint32_t run_at;
+    uint32_t count; /* of all events */
+    uint32_t heap_count, heap_capacity;
+    struct event *heap;
+    /* Sorted, in the place of their bucket, which is empty as far as others see; [next, end) are not
+     * taken yet. */
+    struct event *run_next, *run_end;
     /* Buckets by stretch of time; those that are not empty begin within a ring's length after
      * `poured`, which is the run's stretch, and not before `first`. */
     uint64_t poured, first;
     uint64_t filled[RING_WORDS];
-    struct key_list ring[RING];
-    struct key_list room; /* to sort in: as large as any of the above */
+    struct event_list ring[RING];
+    struct event_list room; /* to sort in: as large as any of the above */
     int error;
 };
 
-/* Grows all three arrays or none. */
-__attribute__((noinline, cold)) static int engine_reserve(struct engine *engine, uint32_t capacity)
+/* What seldom happens stays out of the way of what every event passes. */
+#define SELDOM __attribute__((noinline, cold))
+
+SELDOM static int heap_reserve(struct engine *engine, uint32_t capacity)
 {
-    struct event_key *heap = malloc(capacity * sizeof *heap);
-    struct event_call *calls = malloc(capacity * sizeof *calls);
-    uint32_t *free_slots = malloc(capacity * sizeof *free_slots);
-    if (!heap || !calls || !free_slots) {
-        free(heap);
-        free(calls);
-        free(free_slots);
+    struct event *heap = realloc(engine->heap, capacity * sizeof *heap);
+    if (!heap) {
         return error_memory();
     }
-    for (uint32_t i = 0; i < engine->capacity; i++) {
-        heap[i] = engine->heap[i];
-        calls[i] = engine->calls[i];
-        free_slots[i] = engine->free_slots[i];
-    }
-    for (uint32_t i = engine->capacity; i < capacity; i++) {
-        free_slots[i] = i;
-    }
-    free(engine->heap);
-    free(engine->calls);
-    free(engine->free_slots);
     engine->heap = heap;
-    engine->calls = calls;
-    engine->free_slots = free_slots;
-    engine->capacity = capacity;
+    engine->heap_capacity = capacity;
     return 0;
 }
 
@@ -102,7 +81,7 @@ int engine_create(struct engine **out)
     if (!engine) {
         return error_memory();
     }
-    int rc = engine_reserve(engine, FIRST_CAPACITY);
+    int rc = heap_reserve(engine, FIRST_CAPACITY);
     if (rc < 0) {
         free(engine);
         return rc;
@@ -118,13 +97,10 @@ void engine_destroy(struct engine *engine)
 {
     if (engine) {
         for (uint32_t i = 0; i < RING; i++) {
-            free(engine->ring[i].keys);
+            free(engine->ring[i].events);
         }
-        free(engine->run.keys);
-        free(engine->room.keys);
+        free(engine->room.events);
         free(engine->heap);
-        free(engine->calls);
-        free(engine->free_slots);
         free(engine);
     }
 }
@@ -135,24 +111,28 @@ uint64_t engine_now_ps(const struct engine *engine)
 }
 
 /* Which of two comes first is as good as random: no branches. */
-static inline bool key_before(const struct event_key *a, const struct event_key *b)
+static inline bool comes_before(uint64_t time_ps, uint64_t order, const struct event *b)
 {
-    return ((unsigned __int128)a->time_ps << 64 | a->order) <
+    return ((unsigned __int128)time_ps << 64 | order) <
            ((unsigned __int128)b->time_ps << 64 | b->order);
+}
+
+static inline bool event_before(const struct event *a, const struct event *b)
+{
+    return comes_before(a->time_ps, a->order, b);
 }
 
 /* The earliest event is the run's next one, not the heap's; there is one. */
 static inline bool run_first(const struct engine *engine)
 {
-    return engine->run_at < engine->run.count &&
-           (engine->heap_count == 0 ||
-            key_before(&engine->run.keys[engine->run_at], &engine->heap[0]));
+    return engine->run_next < engine->run_end &&
+           (engine->heap_count == 0 || event_before(engine->run_next, &engine->heap[0]));
 }
 
 /* The time of the earliest event; there is one. */
 static inline uint64_t first_ps(const struct engine *engine)
 {
-    return run_first(engine) ? engine->run.keys[engine->run_at].time_ps : engine->heap[0].time_ps;
+    return run_first(engine) ? engine->run_next->time_ps : engine->heap[0].time_ps;
 }
 
 uint64_t engine_next_ps(const struct engine *engine)
@@ -185,36 +165,42 @@ int engine_error(const struct engine *engine)
     return engine->root->error;
 }
 
-/* Out of line, so that engine_at() has no registers to save for it. */
+/* Out of line, with what engine_at() has in registers: it has none to save for it. */
 __attribute__((noinline)) static void heap_push(struct engine *engine, uint64_t time_ps,
-                                                uint64_t order, uint32_t slot)
+                                                uint64_t order, engine_handler *handler, void *ctx,
+                                                uint64_t arg)
 {
-    struct event_key key = {.time_ps = time_ps, .order = order, .slot = slot};
-    struct event_key *heap = engine->heap;
+    if (engine->heap_count == engine->heap_capacity &&
+        heap_reserve(engine, engine->heap_capacity * 2) < 0) {
+        engine->count--;
+        engine_fail(engine, SONDE_ENOMEM);
+        return;
+    }
+    struct event *heap = engine->heap;
     uint32_t i = engine->heap_count++;
     while (i > 0) {
         uint32_t parent = (i - 1) / FANOUT;
-        if (!key_before(&key, &heap[parent])) {
+        if (!comes_before(time_ps, order, &heap[parent])) {
             break;
         }
         heap[i] = heap[parent];
         i = parent;
     }
-    heap[i] = key;
+    heap[i] = (struct event){time_ps, order, handler, ctx, arg};
 }
 
-static inline uint32_t earlier(const struct event_key *heap, uint32_t a, uint32_t b)
+static inline uint32_t earlier(const struct event *heap, uint32_t a, uint32_t b)
 {
-    uint32_t choose = -(uint32_t)key_before(&heap[b], &heap[a]);
+    uint32_t choose = -(uint32_t)event_before(&heap[b], &heap[a]);
     return a ^ ((a ^ b) & choose);
 }
 
-static inline uint32_t least_of_four(const struct event_key *heap, uint32_t first)
+static inline uint32_t least_of_four(const struct event *heap, uint32_t first)
 {
     return earlier(heap, earlier(heap, first, first + 1), earlier(heap, first + 2, first + 3));
 }
 
-static inline uint32_t least_of(const struct event_key *heap, uint32_t first, uint32_t end)
+static inline uint32_t least_of(const struct event *heap, uint32_t first, uint32_t end)
 {
     uint32_t least = first;
     for (uint32_t child = first + 1; child < end; child++) {
@@ -223,8 +209,8 @@ static inline uint32_t least_of(const struct event_key *heap, uint32_t first, ui
     return least;
 }
 
-/* Put `key` where the root was taken from, walking down past earlier children. */
-static void heap_sift_down(struct event_key *heap, uint32_t count, struct event_key key)
+/* Put `event` where the root was taken from, walking down past earlier children. */
+static void heap_sift_down(struct event *heap, uint32_t count, const struct event *event)
 {
     uint32_t i = 0;
     for (;;) {
@@ -234,50 +220,51 @@ static void heap_sift_down(struct event_key *heap, uint32_t count, struct event_
         }
         uint32_t least =
             first + FANOUT <= count ? least_of_four(heap, first) : least_of(heap, first, count);
-        if (!key_before(&heap[least], &key)) {
+        if (!event_before(&heap[least], event)) {
             break;
         }
         heap[i] = heap[least];
         i = least;
     }
-    heap[i] = key;
+    heap[i] = *event;
 }
 
-static bool key_list_reserve(struct key_list *list, uint32_t capacity)
+static bool event_list_reserve(struct event_list *list, uint32_t capacity)
 {
-    struct event_key *keys =
-        list->capacity < capacity ? realloc(list->keys, capacity * sizeof *keys) : list->keys;
-    if (!keys) {
+    struct event *events = list->capacity < capacity
+                               ? realloc(list->events, capacity * sizeof *events)
+                               : list->events;
+    if (!events) {
         return false;
     }
-    list->keys = keys;
+    list->events = events;
     list->capacity = list->capacity < capacity ? capacity : list->capacity;
     return true;
 }
 
-/* What seldom happens stays out of the way of what every event passes. */
-#define SELDOM __attribute__((noinline, cold))
-
-static inline void bucket_add(struct engine *engine, uint64_t stretch, struct event_key key)
+/* A place in a bucket that has one. */
+static inline struct event *bucket_place(struct engine *engine, uint64_t stretch)
 {
-    struct key_list *bucket = &engine->ring[stretch % RING];
-    bucket->keys[bucket->count++] = key;
-    engine->filled[stretch % RING / 64] |= UINT64_C(1) << stretch % 64;
-    engine->first = stretch < engine->first ? stretch : engine->first;
+    struct event_list *bucket = &engine->ring[stretch % RING];
+    if (bucket->count == 0) {
+        engine->filled[stretch % RING / 64] |= UINT64_C(1) << stretch % 64;
+        engine->first = stretch < engine->first ? stretch : engine->first;
+    }
+    return &bucket->events[bucket->count++];
 }
 
 /* Where memory is out the heap does as well. */
 SELDOM static void bucket_grow(struct engine *engine, uint64_t time_ps, uint64_t order,
-                               uint32_t slot)
+                               engine_handler *handler, void *ctx, uint64_t arg)
 {
-    struct key_list *bucket = &engine->ring[(time_ps >> BUCKET_SHIFT) % RING];
+    uint64_t stretch = time_ps >> BUCKET_SHIFT;
+    struct event_list *bucket = &engine->ring[stretch % RING];
     uint32_t capacity = bucket->capacity ? bucket->capacity * 2 : 16;
-    if (!key_list_reserve(&engine->room, capacity) || !key_list_reserve(bucket, capacity)) {
-        heap_push(engine, time_ps, order, slot);
+    if (!event_list_reserve(&engine->room, capacity) || !event_list_reserve(bucket, capacity)) {
+        heap_push(engine, time_ps, order, handler, ctx, arg);
         return;
     }
-    struct event_key key = {.time_ps = time_ps, .order = order, .slot = slot};
-    bucket_add(engine, time_ps >> BUCKET_SHIFT, key);
+    *bucket_place(engine, stretch) = (struct event){time_ps, order, handler, ctx, arg};
 }
 
 /* An event of that stretch belongs into the ring, not into the heap; there are more than a few. */
@@ -285,7 +272,7 @@ static inline bool is_for_ring(struct engine *engine, uint64_t stretch)
 {
     uint64_t now = engine->now_ps >> BUCKET_SHIFT;
     engine->poured = now > engine->poured ? now : engine->poured;
-    bool runs = engine->run_at < engine->run.count;
+    bool runs = engine->run_next < engine->run_end;
     uint64_t at_work = runs ? engine->poured : engine->heap[0].time_ps >> BUCKET_SHIFT;
     return stretch > at_work && stretch - engine->poured < RING;
 }
@@ -306,26 +293,29 @@ static uint64_t next_filled(const struct engine *engine)
     return UINT64_MAX;
 }
 
-static void sort_short(struct event_key *keys, uint32_t count)
+static inline void sort_short(struct event *events, uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++) {
-        struct event_key key = keys[i];
-        uint32_t at = i;
-        for (; at > 0 && key_before(&key, &keys[at - 1]); at--) {
-            keys[at] = keys[at - 1];
+        if (!event_before(&events[i], &events[i - 1])) {
+            continue; /* mostly: components schedule in order of time */
         }
-        keys[at] = key;
+        struct event event = events[i];
+        uint32_t at = i;
+        do {
+            events[at] = events[at - 1];
+            at--;
+        } while (at > 0 && event_before(&event, &events[at - 1]));
+        events[at] = event;
     }
 }
 
 /* Two sorted neighbours, [0, middle) and [middle, count) of `from`. */
-static void merge(struct event_key *to, const struct event_key *from, uint32_t middle,
-                  uint32_t count)
+static void merge(struct event *to, const struct event *from, uint32_t middle, uint32_t count)
 {
-    const struct event_key *a = from, *a_end = from + middle, *b = a_end, *b_end = from + count;
+    const struct event *a = from, *a_end = from + middle, *b = a_end, *b_end = from + count;
     while (a < a_end && b < b_end) {
-        bool second = key_before(b, a);
-        const struct event_key *first = second ? b : a;
+        bool second = event_before(b, a);
+        const struct event *first = second ? b : a;
         *to++ = *first;
         b += second;
         a += !second;
@@ -336,37 +326,41 @@ static void merge(struct event_key *to, const struct event_key *from, uint32_t m
 }
 
 /* `room`: for as many. */
-static void sort_keys(struct event_key *keys, struct event_key *room, uint32_t count)
+static void sort_events(struct event *events, struct event *room, uint32_t count)
 {
     for (uint32_t at = 0; at < count; at += SHORT_RUN) {
-        sort_short(keys + at, count - at < SHORT_RUN ? count - at : SHORT_RUN);
+        sort_short(events + at, count - at < SHORT_RUN ? count - at : SHORT_RUN);
     }
-    struct event_key *from = keys, *to = room;
+    struct event *from = events, *to = room;
     for (uint32_t length = SHORT_RUN; length < count; length *= 2) {
         for (uint32_t at = 0; at < count; at += 2 * length) {
             uint32_t left = count - at;
             merge(to + at, from + at, left < length ? left : length,
                   left < 2 * length ? left : 2 * length);
         }
-        struct event_key *sorted = to;
+        struct event *sorted = to;
         to = from;
         from = sorted;
     }
-    if (from != keys) {
-        memcpy(keys, from, count * sizeof *keys);
+    if (from != events) {
+        memcpy(events, from, count * sizeof *events);
     }
 }
 
-/* The first bucket is due: the run, which is empty, gets its events. */
+/* The first bucket is due: its events become the run, whose own have been taken. Nothing is put
+ * into that bucket before these are, too: it is a whole ring ahead then. */
 __attribute__((noinline)) static void pour(struct engine *engine)
 {
     uint64_t stretch = engine->first;
-    struct key_list *bucket = &engine->ring[stretch % RING], empty = engine->run;
-    sort_keys(bucket->keys, engine->room.keys, bucket->count);
-    engine->run = *bucket;
-    engine->run_at = 0;
-    empty.count = 0;
-    *bucket = empty;
+    struct event_list *bucket = &engine->ring[stretch % RING];
+    if (bucket->count <= SHORT_RUN) {
+        sort_short(bucket->events, bucket->count);
+    } else {
+        sort_events(bucket->events, engine->room.events, bucket->count);
+    }
+    engine->run_next = bucket->events;
+    engine->run_end = bucket->events + bucket->count;
+    bucket->count = 0;
     engine->filled[stretch % RING / 64] &= ~(UINT64_C(1) << stretch % 64);
     engine->poured = stretch;
     engine->first = next_filled(engine);
@@ -376,42 +370,33 @@ __attribute__((noinline)) static void heap_drop_first(struct engine *engine)
 {
     uint32_t last = --engine->heap_count;
     if (last > 0) {
-        heap_sift_down(engine->heap, last, engine->heap[last]);
+        struct event event = engine->heap[last];
+        heap_sift_down(engine->heap, last, &event);
     }
 }
 
-/* Takes the earliest event out, which is the run's or the heap's, as run_first() says. */
-static inline struct event_key take(struct engine *engine, bool from_run)
+/* Takes the earliest event out, which is the run's or the heap's, as run_first() says. A copy: its
+ * handler may schedule, which may reuse its place or move it. */
+static inline struct event take(struct engine *engine, bool from_run)
 {
-    struct event_key top;
+    struct event top;
     if (from_run) {
-        top = engine->run.keys[engine->run_at++];
+        top = *engine->run_next++;
     } else {
         top = engine->heap[0];
         heap_drop_first(engine);
     }
-    engine->free_slots[--engine->count] = top.slot;
-    if (engine->run_at == engine->run.count && engine->count > engine->heap_count &&
+    engine->count--;
+    if (engine->run_next == engine->run_end && engine->count > engine->heap_count &&
         (engine->heap_count == 0 || engine->heap[0].time_ps >> BUCKET_SHIFT >= engine->first)) {
         pour(engine);
     }
     return top;
 }
 
-static struct event_key take_first(struct engine *engine)
+static struct event take_first(struct engine *engine)
 {
     return take(engine, run_first(engine));
-}
-
-/* engine_at() when there is no place. */
-SELDOM static void engine_at_more(struct engine *engine, uint64_t time_ps, uint32_t source,
-                                  engine_handler *handler, void *ctx, uint64_t arg)
-{
-    if (engine_reserve(engine, engine->capacity * 2) < 0) {
-        engine_fail(engine, SONDE_ENOMEM);
-        return;
-    }
-    engine_at(engine, time_ps, source, handler, ctx, arg);
 }
 
 void engine_at(struct engine *engine, uint64_t time_ps, uint32_t source, engine_handler *handler,
@@ -420,34 +405,25 @@ void engine_at(struct engine *engine, uint64_t time_ps, uint32_t source, engine_
     engine = engine->root;
     assert(time_ps >= engine->now_ps && time_ps != ENGINE_NEVER);
     assert(source <= ENGINE_SOURCE_MAX);
-    if (engine->count == engine->capacity) {
-        engine_at_more(engine, time_ps, source, handler, ctx, arg);
-        return;
-    }
-    uint32_t slot = engine->free_slots[engine->count++];
-    engine->calls[slot] = (struct event_call){.handler = handler, .ctx = ctx, .arg = arg};
     uint64_t order = (uint64_t)source << SEQUENCE_BITS | engine->sequence++;
     uint64_t stretch = time_ps >> BUCKET_SHIFT;
-    if (engine->count <= FEW_EVENTS || !is_for_ring(engine, stretch)) {
-        heap_push(engine, time_ps, order, slot);
+    if (++engine->count <= FEW_EVENTS || !is_for_ring(engine, stretch)) {
+        heap_push(engine, time_ps, order, handler, ctx, arg);
         return;
     }
-    const struct key_list *bucket = &engine->ring[stretch % RING];
+    const struct event_list *bucket = &engine->ring[stretch % RING];
     if (bucket->count == bucket->capacity) {
-        bucket_grow(engine, time_ps, order, slot);
+        bucket_grow(engine, time_ps, order, handler, ctx, arg);
         return;
     }
-    struct event_key key = {.time_ps = time_ps, .order = order, .slot = slot};
-    bucket_add(engine, stretch, key);
+    *bucket_place(engine, stretch) = (struct event){time_ps, order, handler, ctx, arg};
 }
 
 static inline void run_event(struct engine *engine, bool from_run)
 {
-    struct event_key top = take(engine, from_run);
+    struct event top = take(engine, from_run);
     engine->now_ps = top.time_ps;
-    /* A copy: the handler may schedule, which may reuse the slot or move the array. */
-    struct event_call call = engine->calls[top.slot];
-    call.handler(call.ctx, call.arg);
+    top.handler(top.ctx, top.arg);
 }
 
 bool engine_step(struct engine *engine)
@@ -465,8 +441,7 @@ static inline void run_earlier(struct engine *engine, uint64_t limit_ps)
 {
     while (engine->count > 0 && engine->error >= 0) {
         bool from_run = run_first(engine);
-        const struct event_key *first =
-            from_run ? &engine->run.keys[engine->run_at] : &engine->heap[0];
+        const struct event *first = from_run ? engine->run_next : &engine->heap[0];
         if (first->time_ps >= limit_ps) {
             return;
         }
@@ -502,13 +477,12 @@ void engine_join(struct engine *engine, struct engine *into)
 {
     assert(engine->root == engine && into->root == into && into != engine);
     while (engine->count > 0) {
-        struct event_key top = take_first(engine);
+        struct event top = take_first(engine);
         if (engine->error < 0) {
             continue; /* it may be behind, and nothing runs any more */
         }
-        const struct event_call *call = &engine->calls[top.slot];
         uint32_t source = (uint32_t)(top.order >> SEQUENCE_BITS);
-        engine_at(into, top.time_ps, source, call->handler, call->ctx, call->arg);
+        engine_at(into, top.time_ps, source, top.handler, top.ctx, top.arg);
     }
     if (engine->error < 0) {
         engine_fail(into, engine->error);

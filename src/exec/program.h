@@ -172,6 +172,7 @@ struct exec_program {
     struct exec_uop_info *infos;
     uint32_t length;
     direct_shared_fn *direct_shared;  /* the best for this host */
+    direct_fn *direct;                /* likewise */
     struct exec_function **functions; /* [0] is the kernel */
     uint32_t function_count;
     struct exec_function **by_index; /* of the module's functions: what a code address means */

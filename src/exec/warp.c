@@ -89,6 +89,23 @@ void exec_warp_free(struct exec_warp *warp)
     warp->state = NULL;
 }
 
+/*
+ * A load of the kernel's parameters waits for nothing and nobody may change what it reads, so it is
+ * over when it issues. What is described of it is what statistics ask for. False: it was left
+ * alone, nothing has changed but the description.
+ */
+static bool issue_parameter(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                            struct exec_access *access)
+{
+    const struct uop_memory *memory = uop->memory;
+    access_begin(access, warp, memory->kind, SPACE_PARAM, memory->bytes);
+    access->vec = memory->vec;
+    access->mask = mask;
+    access->done = mask && memory->kind == ACCESS_LOAD &&
+                   warp->state->program->direct(warp, uop, mask);
+    return access->done;
+}
+
 enum exec_event exec_issue(struct exec_warp *warp, struct exec_access *access)
 {
     const struct exec_state *state = warp->state;
@@ -97,6 +114,9 @@ enum exec_event exec_issue(struct exec_warp *warp, struct exec_access *access)
     access->done = false;
     if (uop->run == run_memory && uop->memory->space == SPACE_SHARED && mask == UINT32_MAX &&
         state->program->direct_shared(warp, uop, access))
+        return EXEC_ACCESS;
+    if (uop->run == run_memory && uop->memory->space == SPACE_PARAM &&
+        issue_parameter(warp, uop, mask, access))
         return EXEC_ACCESS;
     return uop->run(warp, uop, mask, access);
 }

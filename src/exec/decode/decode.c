@@ -304,6 +304,7 @@ int exec_program_create(struct exec_program **out, const struct ptx_module *modu
     program->arena = arena;
     program->module = module;
     program->direct_shared = direct_shared();
+    program->direct = direct_access();
     program->was_refused = arena_alloc(arena, sizeof *program->was_refused);
     struct decoder d = {.program = program, .arena = arena, .module = module, .resolver = resolver};
     int rc = decode_program(&d, (struct ptx_func *)kernel);
