@@ -23,8 +23,7 @@
 #define SHORT_MASK 0x3ffu /* what a short sum leaves out of f32 */
 
 struct parts {
-    _Alignas(32) int32_t mantissa[PRODUCT_DEPTH * PRODUCT_COLUMNS];
-    _Alignas(32) int32_t exponent[PRODUCT_DEPTH * PRODUCT_COLUMNS];
+    _Alignas(32) int32_t mantissa[PRODUCT_PARTS], exponent[PRODUCT_PARTS];
 };
 
 /* ---- floats ---- */
@@ -50,57 +49,58 @@ static void codes_of_line(uint32_t *codes, const uint8_t *line, uint32_t bits, u
     }
 }
 
+/* Of a pairwise product those of the first step come first: which products each step takes. */
+static const uint8_t pairwise_order[2][PRODUCT_TERMS / 2] = {
+    {0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29},
+    {2, 3, 6, 7, 10, 11, 14, 15, 18, 19, 22, 23, 26, 27, 30, 31}};
+
+static void line_in_order(uint32_t *codes, const uint8_t *line, uint32_t terms)
+{
+    for (uint32_t k = 0; k < terms / 2; k++) {
+        codes[k] = line[pairwise_order[0][k]];
+        codes[k + terms / 2] = line[pairwise_order[1][k]];
+    }
+}
+
 /* What codes stand for. */
-static void split_codes(int32_t *mantissa, int32_t *exponent, const struct product *p,
-                        const struct float_format *format, uint32_t *codes, uint32_t count)
+static void split_codes(struct parts *out, const struct product *p,
+                        const struct float_format *format, uint32_t *codes, uint32_t count,
+                        int32_t scale)
 {
     if (p->pairwise)
         p->loops->halves(codes, format == &format_e4m3, count);
-    p->loops->parts(mantissa, exponent, p->pairwise ? &format_f16 : format, codes, count);
-}
-
-static uint32_t rounded_up(uint32_t count)
-{
-    return (count + PRODUCT_LANES - 1) / PRODUCT_LANES * PRODUCT_LANES;
-}
-
-/* Of a pairwise product those of the first step come first: the place of product k. */
-static uint32_t pairwise_place(uint32_t k, uint32_t terms)
-{
-    return k / 4 * 2 + k % 2 + (k & 2 ? terms / 2 : 0);
+    p->loops->parts(out->mantissa, out->exponent, p->pairwise ? &format_f16 : format, codes, count,
+                    scale);
 }
 
 /* b's parts by rows, n apart. */
 static void split_b(struct parts *b, const struct product *p, const struct product_operands *o)
 {
     uint32_t line[PRODUCT_DEPTH], codes[PRODUCT_DEPTH * PRODUCT_COLUMNS];
-    const uint32_t n = p->mnk.n;
-    const bool turned = p->pairwise && !p->sparse;
+    const uint32_t n = p->mnk.n, depth = p->mnk.k;
     for (uint32_t j = 0; j < n; j++) {
-        codes_of_line(line, o->b[j], p->element_bits, p->mnk.k);
-        for (uint32_t k = 0; k < p->mnk.k; k++)
-            codes[(turned ? pairwise_place(k, p->terms) : k) * n + j] = line[k];
+        uint32_t *at = &codes[j];
+        if (p->pairwise && !p->sparse)
+            line_in_order(line, o->b[j], depth);
+        else
+            codes_of_line(line, o->b[j], p->element_bits, depth);
+        for (uint32_t k = 0; k < depth; k++, at += n)
+            *at = line[k];
     }
-    split_codes(b->mantissa, b->exponent, p, p->b_format, codes, p->mnk.k * n);
+    split_codes(b, p, p->b_format, codes, depth * n, 1);
 }
 
-/* a's parts by rows, `stride` apart, with mantissas as product_row wants them. */
+/* a's parts by rows, with mantissas times `scale`. */
 static void split_a(struct parts *a, const struct product *p, const struct product_operands *o,
-                    uint32_t stride, int32_t scale)
+                    int32_t scale)
 {
-    uint32_t codes[PRODUCT_ROWS * PRODUCT_TERMS], count = stride * p->mnk.m;
-    if (stride != p->terms)
-        memset(codes, 0, count * sizeof *codes); /* the last of a row */
-    for (uint32_t row = 0; row < p->mnk.m; row++) {
-        uint32_t *line = &codes[(size_t)row * stride], inorder[PRODUCT_TERMS];
-        codes_of_line(p->pairwise ? inorder : line, o->a[row], p->element_bits, p->terms);
-        for (uint32_t k = 0; p->pairwise && k < p->terms; k++)
-            line[pairwise_place(k, p->terms)] = inorder[k];
-    }
-    split_codes(a->mantissa, a->exponent, p, p->a_format, codes, count);
-    scale = p->negative ? -scale : scale;
-    for (uint32_t i = 0; i < count; i++)
-        a->mantissa[i] *= scale;
+    uint32_t codes[PRODUCT_ROWS * PRODUCT_TERMS], count = p->terms * p->mnk.m;
+    for (uint32_t row = 0; row < p->mnk.m; row++)
+        if (p->pairwise)
+            line_in_order(&codes[(size_t)row * p->terms], o->a[row], p->terms);
+        else
+            codes_of_line(&codes[(size_t)row * p->terms], o->a[row], p->element_bits, p->terms);
+    split_codes(a, p, p->a_format, codes, count, p->negative ? -scale : scale);
 }
 
 static double value_of(uint32_t code, bool half)
@@ -109,20 +109,25 @@ static double value_of(uint32_t code, bool half)
 }
 
 /* One sum by the rule, whatever its operands are. */
-static double exact_sum(const struct product_row *r, uint32_t column, uint32_t code, bool half)
+static double exact_sum(const struct product_rows *r, uint32_t row, uint32_t column, uint32_t code,
+                        bool half)
 {
     struct tensor_part a[PRODUCT_TERMS], b[PRODUCT_TERMS];
+    const size_t first = (size_t)row * r->apart;
     for (uint32_t k = 0; k < r->count; k++) {
-        a[k] = (struct tensor_part){r->mantissa[k] / product_scale(r->bits), r->exponent[k]};
-        b[k] = (struct tensor_part){r->b_mantissa[k][column], r->b_exponent[k][column]};
+        const int32_t *of_b = r->b[r->same ? 0 : row][k] + column;
+        a[k] = (struct tensor_part){r->mantissa[first + k] / product_scale(r->bits),
+                                    r->exponent[first + k]};
+        b[k] = (struct tensor_part){of_b[0], of_b[PRODUCT_PARTS]};
     }
     return tensor_sum(value_of(code, half), half ? format_f16.min_exponent : -126, a, b, r->count);
 }
 
-static void codes_one_by_one(uint32_t *codes, const struct product_row *r, bool half, bool to_half)
+static void codes_one_by_one(uint32_t *codes, const struct product_rows *r, uint32_t row, bool half,
+                             bool to_half)
 {
     for (uint32_t j = 0; j < r->columns; j++) {
-        double sum = r->top[j] > TENSOR_LIMIT ? exact_sum(r, j, codes[j], half) : r->sum[j];
+        double sum = r->top[j] > TENSOR_LIMIT ? exact_sum(r, row, j, codes[j], half) : r->sum[j];
         codes[j] = to_half ? tensor_round_f16(sum) : lane_bits_f32(tensor_cut_f32(sum));
     }
 }
@@ -151,7 +156,9 @@ static void narrow_results(const struct product *p, uint32_t *d, uint32_t count)
 /* c of a pairwise product, by add.rn of f32 or f16. */
 static void add_last(const struct product *p, uint32_t *d, const uint32_t *c, uint32_t count)
 {
-    for (uint32_t j = 0; j < count; j++) {
+    for (uint32_t j = 0; j < count && !p->half && !p->c_half; j++)
+        d[j] = lane_bits_f32(lane_nan_f32(lane_float(d[j]) + lane_float(c[j])));
+    for (uint32_t j = 0; j < count && (p->half || p->c_half); j++) {
         double sum = value_of(d[j], p->half) + value_of(c[j], p->c_half);
         if (p->half)
             d[j] = sum == sum ? format_narrow(&format_f16, sum, ROUND_NEAREST, false) : HALF_NAN;
@@ -161,51 +168,50 @@ static void add_last(const struct product *p, uint32_t *d, const uint32_t *c, ui
 }
 
 /* The rows of b of what a step adds up, in a's order. */
-static void step_terms(struct product_row *r, const struct product *p, const struct parts *b,
-                       const uint8_t *place, uint32_t first)
+static void step_terms(struct product_rows *r, const struct product *p,
+                       const struct product_operands *o, const struct parts *b, uint32_t first)
 {
-    const size_t n = p->mnk.n;
-    for (uint32_t k = 0; k < r->count; k++) {
-        uint32_t term = first + k;
-        if (place)
-            term = place[p->pairwise ? k / 2 * 4 + k % 2 + (first ? 2 : 0) : term];
-        r->b_mantissa[k] = &b->mantissa[term * n];
-        r->b_exponent[k] = &b->exponent[term * n];
+    const uint32_t n = p->mnk.n;
+    r->same = !p->sparse;
+    for (uint32_t k = 0; k < r->count && !p->sparse; k++)
+        r->b[0][k] = &b->mantissa[(first + k) * n];
+    for (uint32_t row = 0; row < r->rows && p->sparse; row++) {
+        const uint8_t *place = p->pairwise ? o->place[row] : &o->place[row][first];
+        const uint8_t *order = pairwise_order[first > 0];
+        for (uint32_t k = 0; k < r->count; k++)
+            r->b[row][k] = &b->mantissa[place[p->pairwise ? order[k] : k] * n];
     }
 }
 
-/* All rows of the products from `first` on. */
-static void float_step(const struct product *p, struct product_operands *o, struct product_row *r,
+/* The products from `first` on. */
+static void float_step(const struct product *p, struct product_operands *o, struct product_rows *r,
                        const struct parts *a, const struct parts *b, uint32_t first)
 {
     const bool halves = p->half && p->c_half, half = halves && (first == 0 || p->pairwise);
     const bool to_half = halves && (first + p->block >= p->terms || p->pairwise);
-    const uint32_t stride = rounded_up(p->terms);
     r->count = p->terms - first < p->block ? p->terms - first : p->block;
-    if (!p->sparse)
-        step_terms(r, p, b, NULL, first);
-    for (uint32_t row = 0; row < p->mnk.m; row++) {
-        uint32_t *d = &o->d[(size_t)row * p->mnk.n];
-        r->mantissa = &a->mantissa[(size_t)row * stride + first];
-        r->exponent = &a->exponent[(size_t)row * stride + first];
-        if (p->sparse)
-            step_terms(r, p, b, o->place[row], first);
-        if (!p->loops->whole_row(d, r, half, to_half)) {
-            p->loops->sums(r, d, half);
-            codes_one_by_one(d, r, half, to_half);
-        }
+    r->mantissa = &a->mantissa[first];
+    r->exponent = &a->exponent[first];
+    step_terms(r, p, o, b, first);
+    uint32_t left = p->loops->whole_rows(o->d, r, half, to_half);
+    for (; left; left &= left - 1) {
+        uint32_t row = (uint32_t)__builtin_ctz(left), *d = &o->d[(size_t)row * r->columns];
+        p->loops->sums(r, row, d, half);
+        codes_one_by_one(d, r, row, half, to_half);
     }
 }
 
 static void float_product(const struct product *p, struct product_operands *o)
 {
     struct parts a, b;
-    struct product_row r; /* the rest is set where it is used: to clear it would take a tenth */
+    struct product_rows r; /* the rest is set where it is used: to clear it would take a tenth */
     uint32_t addends[16 * PRODUCT_LANES];
     const uint32_t count = (uint32_t)p->mnk.m * p->mnk.n;
+    r.rows = p->mnk.m;
     r.columns = p->mnk.n;
     r.bits = p->short_sum ? SHORT_SUM : LONG_SUM;
-    split_a(&a, p, o, rounded_up(p->terms), product_scale(r.bits));
+    r.apart = p->terms;
+    split_a(&a, p, o, product_scale(r.bits));
     split_b(&b, p, o);
     if (p->pairwise) {
         assert(count <= sizeof addends / sizeof *addends);

@@ -9,7 +9,6 @@
 #include "exec/ops/matrix/product_loops.h"
 #include "isa/fragment.h"
 
-#define PRODUCT_ROWS 32
 #define PRODUCT_A_BYTES 32 /* of a row in one instruction; of a column of b where a is dense */
 #define PRODUCT_PLACES 64  /* elements of a's row, where it is sparse */
 

@@ -11,8 +11,8 @@
 #define LOOP_SIGNED(size, like) ((ints)_mm256_sign_epi32((__m256i)(size), (__m256i)(like)))
 #define LOOP_ANY(value) (!_mm256_testz_si256((__m256i)(value), (__m256i)(value)))
 #define LOOP_PAIRS(sums, a, b)                                                                     \
-    ((sums) += (ints)_mm256_madd_epi16(_mm256_loadu_si256((const __m256i *)(a)),                             \
-                             _mm256_loadu_si256((const __m256i *)(b))))
+    ((sums) += (ints)_mm256_madd_epi16(_mm256_loadu_si256((const __m256i *)(a)),                   \
+                                       _mm256_loadu_si256((const __m256i *)(b))))
 #include "exec/ops/matrix/product_loops.inc"
 #else
 #include "exec/ops/matrix/product_loops.h"

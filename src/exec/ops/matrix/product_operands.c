@@ -134,19 +134,18 @@ void product_scatter_sums(const struct product_operands *o, struct exec_state *s
     }
 }
 
-/* The one or two that are there of a group. */
+/* The one or two that are there of a group; bytes side by side are stored as one word. */
 static inline void places_of_group(uint8_t *place, uint32_t bits, uint32_t group, uint32_t code)
 {
     if (bits == 32) {
         place[group] = (uint8_t)(group * 2 + (code == 14));
     } else if (bits == 4) { /* pairs of elements */
-        for (uint32_t i = 0; i < 2; i++) {
-            place[group * 4 + i] = (uint8_t)(group * 8 + (code & 3) * 2 + i);
-            place[group * 4 + 2 + i] = (uint8_t)(group * 8 + (code >> 2) * 2 + i);
-        }
+        uint32_t both = (code & 3) * 2 * 0x101 + (code >> 2) * 2 * 0x1010000;
+        both += group * 8 * 0x1010101 + 0x1000100;
+        memcpy(&place[group * 4], &both, sizeof both);
     } else {
-        place[group * 2] = (uint8_t)(group * 4 + (code & 3));
-        place[group * 2 + 1] = (uint8_t)(group * 4 + (code >> 2));
+        uint16_t both = (uint16_t)((code & 3) + (code >> 2 << 8) + group * 0x404);
+        memcpy(&place[group * 2], &both, sizeof both);
     }
 }
 
