@@ -569,7 +569,7 @@ static int scheduler_cycle(struct sm *sm, uint32_t index, struct look *look)
  * it has issued: where units take fewer warps than there are schedulers, none starves, however
  * often they are asked while a unit is busy.
  */
-uint64_t issue_cycle(struct sm *sm)
+static inline uint64_t issue_now(struct sm *sm)
 {
     struct look look = {.next_cycle = CYCLE_NEVER};
     bool waits = false;
@@ -593,4 +593,31 @@ uint64_t issue_cycle(struct sm *sm)
     }
     uint64_t turn = wheel_next_cycle(sm);
     return turn < look.next_cycle ? turn : look.next_cycle;
+}
+
+/* Whether the cycle `next` is here, because nothing else happens until then: no request leaves, no
+ * event is due. */
+static inline bool goes_on(struct sm *sm, uint64_t next)
+{
+    if (next >= sm->lsu.next_cycle || sm->aborted || sm->looked_at ||
+        !(sm->ready | sm->wheel_used) || sm->ahead == 0 ||
+        !engine_try_advance(sm->engine, next * sm->period_ps)) {
+        return false;
+    }
+    sm->ahead--;
+    sm->wait = sm->ready ? SM_WAIT_UNIT : SM_WAIT_RESULT;
+    sm->cycle = next;
+    if (sm->wheel[next % WHEEL_CYCLES]) {
+        wheel_turn(sm);
+    }
+    return true;
+}
+
+uint64_t issue_cycle(struct sm *sm)
+{
+    uint64_t next;
+    do {
+        next = issue_now(sm);
+    } while (goes_on(sm, next));
+    return next;
 }

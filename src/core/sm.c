@@ -155,17 +155,15 @@ static void sm_run(void *ctx, uint64_t arg)
     sm->scheduled_cycle = CYCLE_NEVER;
     sm->running = true;
     uint64_t cycle = arg;
-    for (uint32_t budget = RUN_AHEAD_CYCLES;; budget--) {
+    for (sm->ahead = RUN_AHEAD_CYCLES;; sm->ahead--) {
         cycle = run_cycle(sm, cycle);
         if (cycle == CYCLE_NEVER || sm->aborted) {
             break;
         }
-        uint64_t time_ps = cycle * sm->period_ps;
-        if (budget == 0 || engine_next_ps(sm->engine) <= time_ps) {
+        if (sm->ahead == 0 || !engine_try_advance(sm->engine, cycle * sm->period_ps)) {
             sm_schedule(sm, cycle);
             break;
         }
-        engine_advance(sm->engine, time_ps);
     }
     sm->running = false;
 }

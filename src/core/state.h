@@ -94,6 +94,7 @@ struct sm {
     uint64_t scheduled_cycle; /* of the pending event, CYCLE_NEVER: none */
     engine_handler *run;      /* its handler */
     bool running;             /* inside sm_run: no event needed */
+    uint32_t ahead;           /* cycles that it may still run inline */
     bool aborted; /* nothing goes on; until sm_abort(), queues still hold what they held */
     bool reset;   /* sm_abort() has emptied them */
     const struct sched_ops *sched;
@@ -243,7 +244,9 @@ static inline uint64_t wheel_next_cycle(const struct sm *sm)
 }
 
 /* issue.c */
-uint64_t issue_cycle(struct sm *sm); /* issue what can in sm->cycle; the next cycle worth a look */
+/* Issue what can in sm->cycle, and in the cycles behind it as long as nothing but issues happens.
+ * Returns the next cycle worth a look. */
+uint64_t issue_cycle(struct sm *sm);
 
 /* barrier.c */
 void barrier_arrive(struct sm *sm, struct sm_warp *warp);

@@ -153,6 +153,17 @@ void engine_advance(struct engine *engine, uint64_t time_ps)
     engine->root->now_ps = time_ps;
 }
 
+bool engine_try_advance(struct engine *engine, uint64_t time_ps)
+{
+    engine = engine->root;
+    assert(time_ps >= engine->now_ps);
+    if (time_ps >= engine->limit_ps || (engine->count && first_ps(engine) <= time_ps)) {
+        return false;
+    }
+    engine->now_ps = time_ps;
+    return true;
+}
+
 void engine_fail(struct engine *engine, int code)
 {
     if (engine->root->error == 0) {

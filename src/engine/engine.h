@@ -46,6 +46,8 @@ uint64_t engine_next_ps(const struct engine *engine);
 
 /* A component that ran ahead inline moves the clock itself; never past engine_next_ps(). */
 void engine_advance(struct engine *engine, uint64_t time_ps);
+/* The same where nothing is pending up to `time_ps`; false: something is, and the clock stays. */
+bool engine_try_advance(struct engine *engine, uint64_t time_ps);
 
 /*
  * Run one event / all events up to and including `until_ps`. False when nothing was pending or the
