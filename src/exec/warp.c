@@ -106,17 +106,62 @@ static bool issue_parameter(struct exec_warp *warp, const struct uop *uop, uint3
     return access->done;
 }
 
+/* The same of shared memory by one lane, as chases record what they see. */
+static bool issue_shared_by_one(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                                struct exec_access *access)
+{
+    const struct uop_memory *memory = uop->memory;
+    uint32_t lane = lowest_lane(mask), total = (uint32_t)memory->bytes * memory->vec;
+    if (!memory->is_direct || total > warp->cta->shared_bytes)
+        return false;
+    uint64_t address = memory->offset;
+    if (memory->has_base) {
+        const void *base = lanes_at(warp->state, memory->base);
+        address = memory->base_is_64 ? ((const lane_dword *)base)[lane] + address
+                                     : (uint32_t)(((const lane_word *)base)[lane] + address);
+    }
+    if (address > warp->cta->shared_bytes - total || address & (total - 1))
+        return false;
+    access_begin(access, warp, memory->kind, SPACE_SHARED, memory->bytes);
+    access->vec = memory->vec;
+    access->mask = mask;
+    access->cache_op = memory->cache_op;
+    access->is_volatile = memory->is_volatile;
+    access->non_coherent = memory->non_coherent;
+    access->address[lane] = address;
+    access->apart = 0;
+    uint8_t *at = warp->cta->shared + address;
+    for (uint32_t k = 0; k < memory->vec; k++, at += memory->bytes) {
+        uint8_t *value = (uint8_t *)lanes_at(warp->state, memory->elements[k].ref) +
+                         (size_t)lane * memory->bytes;
+        bool load = memory->kind == ACCESS_LOAD;
+        memcpy(load ? value : at, load ? at : value, memory->bytes);
+    }
+    access->done = true;
+    advance(warp);
+    return true;
+}
+
+/* What takes effect when it issues, and is then described as done. False: the uop is to be run. Out
+ * of the way of what every instruction passes. */
+__attribute__((noinline)) static bool issue_at_once(struct exec_warp *warp, const struct uop *uop,
+                                                    uint32_t mask, struct exec_access *access)
+{
+    if (uop->memory->space == SPACE_PARAM)
+        return issue_parameter(warp, uop, mask, access);
+    if (uop->memory->space != SPACE_SHARED)
+        return false;
+    if (mask == UINT32_MAX)
+        return warp->state->program->direct_shared(warp, uop, access);
+    return mask && (mask & (mask - 1)) == 0 && issue_shared_by_one(warp, uop, mask, access);
+}
+
 enum exec_event exec_issue(struct exec_warp *warp, struct exec_access *access)
 {
-    const struct exec_state *state = warp->state;
-    const struct uop *uop = &state->uops[warp->pc];
+    const struct uop *uop = &warp->state->uops[warp->pc];
     uint32_t mask = guarded_lanes(warp, uop);
     access->done = false;
-    if (uop->run == run_memory && uop->memory->space == SPACE_SHARED && mask == UINT32_MAX &&
-        state->program->direct_shared(warp, uop, access))
-        return EXEC_ACCESS;
-    if (uop->run == run_memory && uop->memory->space == SPACE_PARAM &&
-        issue_parameter(warp, uop, mask, access))
+    if (uop->run == run_memory && issue_at_once(warp, uop, mask, access))
         return EXEC_ACCESS;
     return uop->run(warp, uop, mask, access);
 }
