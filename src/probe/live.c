@@ -72,6 +72,7 @@ void probe_live_destroy(struct probe_live *live)
     buffer_release(live, &live->out);
     buffer_release(live, &live->staging);
     buffer_release(live, &live->flush);
+    buffer_release(live, &live->cold);
     kernels_unload(live);
     free(live);
 }

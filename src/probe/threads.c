@@ -2,10 +2,12 @@
  * The probe `threads`: blocks of more and more threads, each with some independent loads, timed
  * from barrier to barrier (kernels/threads.ptx; Lashgar et al. 2015, Listing 1). One launch is one
  * run of one point. Nothing of a launch's lines is in L1 when the GPU empties that between
- * launches, as they do; all of them are in L2 if that has room.
+ * launches, as they do; all of them are in L2 if that has room, or with cold=1 none: each launch
+ * reads lines that were not read for longest, of more memory than any L2 holds.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "probe/live.h"
 #include "util/error.h"
@@ -14,10 +16,13 @@
 enum { APART_BYTES = 65536, ROOMY_BYTES = 4 << 20, WARP = 32 };
 /* A block of the touching kernel, and the bytes that its threads read. */
 enum { TOUCH_THREADS = 256, TOUCH_BYTES = 16 * TOUCH_THREADS };
+/* Memory of lines that L2 does not hold; of a small device one part in so many. */
+enum { COLD_BYTES = 256 << 20, COLD_PART = 8, COLD_STEP = 4096 };
 
 struct threads {
     uint64_t from, to, step, loads, lanes, common, merge, stride, runs, more;
     uint32_t merge_shift, share_shift, points;
+    bool cold;
     const char *op;
 };
 
@@ -42,14 +47,19 @@ static int threads_read(struct threads *t, const struct trace_request *request)
                           .stride = request_number(request, "stride", 128),
                           .runs = request_number(request, "runs", 3),
                           .more = request_number(request, "more", 0),
+                          .cold = request_flag(request, "cold"),
                           .op = trace_request_text(request, "op")};
     t->to = request_number(request, "to", t->from);
     if (t->to < t->from) {
         return error_set(SONDE_EUSAGE, "probe threads: from=%llu is above to=%llu",
                          (unsigned long long)t->from, (unsigned long long)t->to);
     }
-    if (t->stride % 4 != 0) {
-        return error_set(SONDE_EUSAGE, "probe threads: stride must be a multiple of 4");
+    if (t->stride % (t->cold ? 8 : 4) != 0) {
+        return error_set(SONDE_EUSAGE, "probe threads: stride must be a multiple of %d",
+                         t->cold ? 8 : 4);
+    }
+    if (t->cold && strcmp(t->op, "ca") != 0) {
+        return error_set(SONDE_EUSAGE, "probe threads: cold=1 goes only with op=ca");
     }
     t->merge_shift = shift_of(t->merge);
     t->share_shift = shift_of(request_number(request, "share", 1));
@@ -63,13 +73,30 @@ static uint64_t lines_each(const struct threads *t)
     return t->loads + (t->more > 0);
 }
 
+static uint64_t all_bytes(const struct threads *t)
+{
+    return (t->to / t->merge + 1) * lines_each(t) * t->stride;
+}
+
+/* Where the next launch's lines begin. */
+static uint64_t next_lines(struct probe_live *live, const struct threads *t)
+{
+    if (!t->cold) {
+        return live->staging.address + APART_BYTES;
+    }
+    uint64_t bytes = (all_bytes(t) + COLD_STEP - 1) / COLD_STEP * COLD_STEP;
+    uint64_t at = live->cold_at + bytes <= live->cold.bytes ? live->cold_at : 0;
+    live->cold_at = at + bytes;
+    return live->cold.address + at;
+}
+
 static int measure_once(struct probe_live *live, struct device_kernel *kernel,
                         const struct threads *t, uint32_t threads, double *cycles)
 {
     uint32_t warps = (threads + WARP - 1) / WARP, clocks[2 * WARP], most = 0;
     uint64_t start = live->staging.address;
     struct call call = call_begin(1, threads, 0);
-    call_u64(&call, start + APART_BYTES);
+    call_u64(&call, next_lines(live, t));
     call_u64(&call, start);
     call_u64(&call, live->out.address);
     call_u64(&call, live->out.address + sizeof(clocks));
@@ -79,6 +106,9 @@ static int measure_once(struct probe_live *live, struct device_kernel *kernel,
     call_u32(&call, (uint32_t)t->common);
     call_u32(&call, (uint32_t)(lines_each(t) * t->stride));
     call_u32(&call, (uint32_t)t->more);
+    if (t->cold) {
+        call_u64(&call, t->stride / 2);
+    }
     int rc = call_run(live, kernel, &call);
     rc = rc < 0 ? rc
                 : device_copy_from(live->device, clocks, live->out.address,
@@ -95,15 +125,20 @@ static int prepare(struct probe_live *live, struct device_kernel **kernel, const
                    const struct trace_request *request)
 {
     char variant[24];
-    uint64_t lines = (t->to / t->merge + 1) * lines_each(t);
+    uint64_t part = live->device->info.memory_bytes / COLD_PART;
     uint32_t most = live->device->info.max_threads_per_block;
     if (most > 0 && t->to > most) {
         return error_set(SONDE_EUNSUPPORTED, "blocks of %llu threads, where %u is the most",
                          (unsigned long long)t->to, most);
     }
-    snprintf(variant, sizeof(variant), "%s.%u.%u%s", t->op, (unsigned)t->loads, (unsigned)t->stride,
-             t->more ? ".more" : "");
-    int rc = buffer_reserve(live, &live->staging, APART_BYTES + lines * t->stride, ROOMY_BYTES);
+    snprintf(variant, sizeof(variant), "%s.%u.%u%s", t->cold ? "cold" : t->op, (unsigned)t->loads,
+             (unsigned)t->stride, t->more ? ".more" : "");
+    int rc = buffer_reserve(live, &live->staging, APART_BYTES + (t->cold ? 0 : all_bytes(t)),
+                            ROOMY_BYTES);
+    if (rc == 0 && t->cold) {
+        uint64_t roomy = part && part < COLD_BYTES ? part : COLD_BYTES;
+        rc = buffer_reserve(live, &live->cold, 2 * all_bytes(t), roomy);
+    }
     rc = rc < 0 ? rc : buffer_reserve(live, &live->out, 4096, 65536);
     rc = rc < 0 ? rc : kernel_find(live, kernel, "threads", "threads", variant);
     return rc < 0 ? rc : walk_carveout(live, *kernel, request, 8);
@@ -113,7 +148,7 @@ static int prepare(struct probe_live *live, struct device_kernel **kernel, const
 static int touch(struct probe_live *live, const struct threads *t)
 {
     struct device_kernel *kernel;
-    uint64_t bytes = (t->to / t->merge + 1) * lines_each(t) * t->stride;
+    uint64_t bytes = all_bytes(t);
     int rc = kernel_find(live, &kernel, "layout", "flush", NULL);
     if (rc < 0) {
         return rc;
@@ -145,7 +180,7 @@ int threads_run(struct probe_live *live, struct trace *trace, const struct trace
     struct device_kernel *kernel = NULL;
     int rc = threads_read(&t, request);
     rc = rc < 0 ? rc : prepare(live, &kernel, &t, request);
-    rc = rc < 0 ? rc : touch(live, &t);
+    rc = rc < 0 || t.cold ? rc : touch(live, &t);
     if (rc < 0) {
         return rc;
     }

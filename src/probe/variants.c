@@ -40,6 +40,13 @@ static const struct edit edits[] = {
     {"tex", GLOBAL, ""},
     /* A quarter of the offset, rounded down, in one instruction. */
     {"tex", NEXT, "mad.hi.u32      %index, %offset, %quarter, %base"},
+    /* What comes first reads other lines of the same pages. */
+    {"cold", "[%next+", "[%aside+"},
+    {"cold", "%next, %out", "%next, %aside, %out"},
+    {"cold", "    .param .u32 more\n", "    .param .u32 more,\n    .param .u64 aside\n"},
+    {"cold", "    mov.u32         %sum, 0;\n",
+     "    ld.param.u64    %aside, [aside];\n    add.u64         %aside, %aside, %next;\n"
+     "    mov.u32         %sum, 0;\n"},
     {"+ca", "ld.other", "ld.global"},
     {"+nc", "ld.other", "ld.global"},
     {"+nc", ".target sm_30", ".target sm_35"},

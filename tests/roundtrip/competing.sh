@@ -304,3 +304,29 @@ for cache in constant_l1:2:20:2560 l1_data:12:8:12288; do
     expect hashed.json "$name.ways" "${rest%%:*}"
     expect hashed.json "$name.size" "${rest#*:}"
 done
+
+# What fills no sooner than a round trip to L2 takes fills within one to memory.
+for full in request_limit:150 prt:100; do
+    cat >late.yaml <<YAML
+inherits: gtx780
+name: late
+sm: {outstanding: {structure: ${full%:*}, entries: ${full#*:}}, lsu: {parallel: 32}}
+noc: {request_latency: 40 cycles, reply_latency: 40 cycles}
+YAML
+    dissect sim:./late.yaml late.json --only outstanding
+    expect late.json outstanding.entries "${full#*:}"
+    grep -q "\"structure\": \"${full%:*}\"" late.json || fail "${full%:*} is taken for something else"
+done
+
+# A line that comes from L2's other part, sooner than memory has it, is none of the own part.
+cat >parts.yaml <<'YAML'
+inherits: gtx780
+name: parts
+clusters: 4
+dram: {channels: 4}
+l2: {slices: 4, size: 384 KiB, sets: 192, ways: 16, line: 128 B, index: {kind: modulo, unit: 512 B},
+     slice_index: {kind: modulo, unit: 128 B}, parts: 2, crossing: {latency: 20 cycles},
+     part_index: {kind: modulo, unit: 4096 B}}
+YAML
+dissect sim:./parts.yaml parts.json --only count,l2 --skip policy,mei,average,sweep
+expect parts.json l2.count 2

@@ -12,8 +12,11 @@
  * many further requests to a line it takes shows where more and more warps, or lanes, load the
  * same.
  *
- * Loads are L2 hits that miss L1 (op=ca, nothing of them in L1). A structure behind a narrower one,
- * or one that fills only after 2 L, does not show: then a lower bound is all that is said.
+ * Loads are L2 hits that miss L1 (op=ca, nothing of them in L1). Where none of their rays jumps,
+ * the structure may fill no sooner than a round trip to L2 takes. Then rays of loads that miss L2
+ * are asked, whose round trip is longer. What these fill may be L2's, too, which counts lines: a
+ * table of misses is not told from them. A structure behind a narrower one, or one that fills only
+ * after 2 L, does not show: then a lower bound is all that is said.
  */
 #include "infer/experiments.h"
 #include "infer/outstanding/outstanding.h"
@@ -26,17 +29,20 @@
 
 /* Thresholds. Fixed by: blind trials of outstanding loads (tests/blind/outstanding.c). */
 static const struct {
-    double jump_share, merger_jump_share, slack, steady_share;
+    double jump_share, merger_jump_share, slack, steady_share, cold, cold_sure, cold_jump_share;
     unsigned most_full, most_loads, outside;
 } limits = {
     .jump_share = 0.25,        /* share of a single load's time: a jump */
     .merger_jump_share = 0.08, /* the same, where lines are shared */
     .slack = 0.02,             /* share of a count by which rays may differ */
     .steady_share =
-        0.8,         /* share of throughput times latency: a single load may be one of the slower */
-    .outside = 40,   /* cycles of a load before it has a place, and after. Chosen */
-    .most_full = 4,  /* loads of a thread where all lanes load */
-    .most_loads = 8, /* loads of a warp, on rays: 8 x 32 instructions reach far enough */
+        0.8,     /* share of throughput times latency: a single load may be one of the slower */
+    .cold = 1.3, /* times a load that hits L2: a miss of it, by which more may show. Chosen */
+    .cold_jump_share = 0.12, /* share of such a load's time: a jump. Chosen */
+    .cold_sure = 0.89,       /* confidence of what misses of L2 show at most. Chosen */
+    .outside = 40,           /* cycles of a load before it has a place, and after. Chosen */
+    .most_full = 4,          /* loads of a thread where all lanes load */
+    .most_loads = 8,         /* loads of a warp, on rays: 8 x 32 instructions reach far enough */
 };
 #define MOST_RAYS 8
 
@@ -67,18 +73,26 @@ static const struct cache_result *find_cache(const struct dissection *d, const c
     return NULL;
 }
 
-static int set_yardstick(struct study *s)
+static uint32_t line_of_cache(const struct study *s, const char *id)
 {
-    const struct cache_result *l1 = find_cache(s->lab->out, "l1_data");
-    double line = l1 && l1->line.status == ATTRIBUTE_MEASURED ? l1->line.value : 128;
-    s->yard = (struct yardstick){.op = "ca",
-                                 .line_bytes = line > 128 && line <= 1024 ? (uint32_t)line : 128};
+    const struct cache_result *cache = find_cache(s->lab->out, id);
+    double line = cache && cache->line.status == ATTRIBUTE_MEASURED ? cache->line.value : 128;
+    return line > 128 && line <= 1024 ? (uint32_t)line : 128;
+}
+
+static int set_yardstick(struct study *s, bool cold)
+{
+    uint32_t line = line_of_cache(s, "l1_data"), behind = line_of_cache(s, "l2");
+    s->yard = (struct yardstick){.op = "ca", .line_bytes = line, .cold = cold};
+    if (cold) { /* what comes first reads the lines between */
+        s->yard.line_bytes = 2 * (behind > line ? behind : line);
+    }
     const struct ray one = {.axis = RAY_LOADS, .lanes = 1, .warps = 1, .merge = 1, .share = 1};
     struct ray none = one;
     none.lanes = 0;
     int rc = ray_measure(s->lab, &s->yard.one_cycles, &s->yard, &one, 1, 1);
     rc = rc ? rc : ray_measure(s->lab, &s->yard.overhead_cycles, &s->yard, &none, 1, 1);
-    s->yard.jump_cycles = limits.jump_share * s->yard.one_cycles;
+    s->yard.jump_cycles = (cold ? limits.cold_jump_share : limits.jump_share) * s->yard.one_cycles;
     if (rc == 0 && s->yard.one_cycles < 1.2 * s->yard.overhead_cycles) {
         return lab_undecided(s->lab, "a load (%.0f cycles) cannot be told from none (%.0f)",
                              s->yard.one_cycles, s->yard.overhead_cycles);
@@ -516,6 +530,27 @@ static int decide(struct study *s)
     return rc;
 }
 
+/* Rays of loads that miss L2, of as many loads a warp: a table of instructions, or a limit. */
+static int study_cold(struct study *s)
+{
+    struct outstanding_result *out = s->out, before = *out;
+    struct study cold = {.lab = s->lab, .out = out, .loads = s->loads};
+    int rc = set_yardstick(&cold, true);
+    bool longer = rc == 0 && cold.yard.one_cycles > limits.cold * s->yard.one_cycles;
+    rc = rc || !longer ? rc : follow_rays(&cold);
+    rc = rc || cold.jumps == 0 ? rc : decide(&cold);
+    bool told = rc == 0 && (strcmp(out->structure, "prt") == 0 ||
+                            strcmp(out->structure, "request_limit") == 0);
+    if (told) {
+        out->confidence = fmin(out->confidence, limits.cold_sure);
+        out->entries.confidence = fmin(out->entries.confidence, limits.cold_sure);
+        out->max_requests.confidence = fmin(out->max_requests.confidence, limits.cold_sure);
+        return 0;
+    }
+    *out = before;
+    return rc && !lab_soft(rc) ? rc : 0;
+}
+
 /* What is open when everything has been tried: bounds. */
 static int set_bounds(struct study *s)
 {
@@ -540,10 +575,11 @@ static int set_bounds(struct study *s)
 int outstanding_dissect(struct lab *lab)
 {
     struct study s = {.lab = lab, .out = &lab->out->outstanding};
-    int rc = set_yardstick(&s);
+    int rc = set_yardstick(&s, false);
     rc = rc ? rc : find_loads_per_warp(&s);
     rc = rc ? rc : follow_rays(&s);
     rc = rc ? rc : decide(&s);
+    rc = rc || s.jumps > 0 ? rc : study_cold(&s);
     rc = rc ? rc : find_mergers(&s);
     rc = rc ? rc : set_bounds(&s);
     if (rc == 0) {

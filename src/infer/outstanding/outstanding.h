@@ -42,6 +42,7 @@ struct yardstick {
     double jump_cycles;     /* from here on it is a jump */
     const char *op;
     uint32_t line_bytes;
+    bool cold; /* of lines that L2 does not hold, so many bytes apart */
 };
 
 /* What a ray showed. */

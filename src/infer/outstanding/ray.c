@@ -94,6 +94,7 @@ static int request(struct lab *lab, const struct trace **trace, const struct yar
                    {"share", s->share, 1},
                    {"common", s->common, OUT_WARP},
                    {"stride", yard->line_bytes, 128},
+                   {"cold", yard->cold, 0},
                    {"runs", run ? 5 : 2, 3},
                    {"run", run, 0}};
     int rc = trace_request_set_text(&r, "op", yard->op);
