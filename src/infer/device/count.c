@@ -25,23 +25,26 @@
 /* Thresholds. Fixed by: an H200, where a member does not say that it was chosen. */
 static const struct {
     unsigned owners, most_places, again, aside, few, repeats, many, scattered;
-    double beyond, decides, all, a_part;
+    double beyond, decides, all, a_part, sooner_cycles, sooner_share, part;
     uint64_t apart, wide, spread;
 } limits = {
-    .owners = 3,       /* SMs that share with nobody stand for all. Chosen */
-    .most_places = 65, /* blocks of a launch, the owner's among them. Chosen */
-    .again = 4,        /* elements of a part. Chosen */
-    .aside = 2,        /* elements that each SM reads besides: the probe peers does (probes.def) */
-    .few = 12,         /* lines: of fewer all are walked. Chosen */
-    .repeats = 3,      /* looks, where some of the lines of an SM are found and some not. Chosen */
-    .beyond = 1.5,     /* times a hit, that a miss takes at least: L2 is farther away. Chosen */
-    .decides = 0.8,    /* share of the lines that decides. Chosen */
-    .many = 32,        /* elements of a part of the outermost cache */
-    .scattered = 8,    /* lines of the cache, of which one is walked where the sets are hashed */
-    .apart = 512,      /* bytes, where no line is known. Chosen */
-    .wide = 4224,      /* bytes, where no line is known and the path reaches all of memory */
-    .all = 0.9,        /* share of many: all are found */
-    .a_part = 0.75,    /* share of many: no more come from a part for all SMs */
+    .owners = 3,        /* SMs that share with nobody stand for all. Chosen */
+    .most_places = 65,  /* blocks of a launch, the owner's among them. Chosen */
+    .again = 4,         /* elements of a part. Chosen */
+    .aside = 2,         /* elements that each SM reads besides: the probe peers does (probes.def) */
+    .few = 12,          /* lines: of fewer all are walked. Chosen */
+    .repeats = 3,       /* looks, where some of the lines of an SM are found and some not. Chosen */
+    .beyond = 1.5,      /* times a hit, that a miss takes at least: L2 is farther away. Chosen */
+    .decides = 0.8,     /* share of the lines that decides. Chosen */
+    .many = 32,         /* elements of a part of the outermost cache */
+    .scattered = 8,     /* lines of the cache, of which one is walked where the sets are hashed */
+    .apart = 512,       /* bytes, where no line is known. Chosen */
+    .wide = 4224,       /* bytes, where no line is known and the path reaches all of memory */
+    .all = 0.9,         /* share of many: all are found */
+    .a_part = 0.75,     /* share of many: no more come from a part for all SMs */
+    .sooner_cycles = 6, /* cycles: a line that comes sooner by so many, and by */
+    .sooner_share = 0.03, /* such a share of them, is nearer than before. Chosen */
+    .part = 0.2, /* share of the lines, beyond chance: they come from another part. Chosen */
     .spread = UINT64_C(256) << 20, /* bytes that lines are taken from, where there is so much */
 };
 enum { MOST_SMS = 1024 };
@@ -62,24 +65,35 @@ struct counting {
     bool present[MOST_SMS];
 };
 
-static int build_request(struct trace_request *request, struct counting *c, uint32_t owner,
-                         uint32_t from, uint32_t count)
+/* SMs from `from` on that look for the owner's lines, which lie from `base` on. */
+struct looking {
+    uint32_t owner, from, count;
+    uint64_t base;
+};
+
+static uint64_t next_base(struct counting *c)
 {
     uint64_t extent = (uint64_t)c->places * (c->again + limits.aside) * c->stride;
     uint64_t base = c->next_base + extent <= c->room ? c->next_base : 0;
     c->next_base = base + extent;
+    return base;
+}
+
+static int build_request(struct trace_request *request, const struct counting *c,
+                         const struct looking *at, uint32_t run)
+{
     trace_request_init(request, "peers");
     int rc = trace_request_set_text(request, "op", c->of->info->op);
     rc = rc ? rc : trace_request_set_u64(request, "stride", c->stride);
-    rc = rc ? rc : trace_request_set_u64(request, "base", base);
-    rc = rc ? rc : trace_request_set_u64(request, "owner", owner);
-    rc = rc ? rc : trace_request_set_u64(request, "from", from);
-    rc = rc ? rc : trace_request_set_u64(request, "count", count);
+    rc = rc ? rc : trace_request_set_u64(request, "base", at->base);
+    rc = rc ? rc : trace_request_set_u64(request, "owner", at->owner);
+    rc = rc ? rc : trace_request_set_u64(request, "from", at->from);
+    rc = rc ? rc : trace_request_set_u64(request, "count", at->count);
     rc = rc ? rc : trace_request_set_u64(request, "again", c->again);
     if (rc == 0 && c->of->info->shared_bytes) {
         rc = trace_request_set_u64(request, "shared", c->of->info->shared_bytes);
     }
-    return rc;
+    return rc || run == 0 ? rc : trace_request_set_u64(request, "run", run);
 }
 
 /* What a part's latencies say. */
@@ -101,26 +115,87 @@ static enum finding judge(struct counting *c, const uint32_t *latency)
     return MISSES;
 }
 
-/* SMs from `from` on against one owner; what was in doubt before is overwritten. */
-static int look(struct counting *c, uint32_t owner, uint32_t from, uint32_t count)
+/* What a launch gave: of the owner, then of each SM that looked, `again` latencies. */
+struct looks {
+    const uint32_t *latency, *there;
+    uint32_t sms;
+};
+
+static int measure_looks(struct counting *c, struct looks *out, const struct looking *at,
+                         uint32_t run)
 {
     struct trace_request request;
     const struct trace *trace = NULL;
     size_t records = 0, parts = 0, one = 0;
-    int rc = build_request(&request, c, owner, from, count);
+    int rc = build_request(&request, c, at, run);
     rc = rc ? rc : lab_measure(c->lab, &trace, &request);
     if (rc) {
         return rc;
     }
-    const uint32_t *latency = trace_u32(trace, "latency", &records);
-    const uint32_t *there = trace_u32(trace, "there", &parts);
+    out->latency = trace_u32(trace, "latency", &records);
+    out->there = trace_u32(trace, "there", &parts);
     const uint32_t *sms = trace_u32(trace, "sms", &one);
-    if (!latency || !there || !sms || parts != 1 + (size_t)count || records != parts * c->again ||
-        one != 1) {
+    if (!out->latency || !out->there || !sms || parts != 1 + (size_t)at->count ||
+        records != parts * c->again || one != 1) {
         return lab_undecided(c->lab, "a trace of several SMs lacks columns or records");
     }
     c->lab->loads += records;
-    c->sms = *sms < MOST_SMS ? *sms : MOST_SMS;
+    out->sms = *sms;
+    return 0;
+}
+
+/* Of some lines, the share that came sooner the second time, less the share that came later. */
+static double share_sooner(const uint32_t *first, const uint32_t *second, uint32_t count)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        double margin = fmax(limits.sooner_cycles, limits.sooner_share * second[i]);
+        sum += first[i] > second[i] + margin;
+        sum -= second[i] > first[i] + margin;
+    }
+    return sum / count;
+}
+
+/*
+ * A part of the outermost cache may have a line at once from another part, sooner than memory has
+ * it. It keeps the line: so what an SM finds there comes sooner when it looks for it again, and
+ * what it finds in its own part does not. The owner's own lines say what chance does.
+ */
+static int part_from_others(struct counting *c, const struct looking *at)
+{
+    size_t parts = 1 + (size_t)at->count;
+    struct looks first, again;
+    int rc = measure_looks(c, &first, at, 0);
+    uint32_t *copy = rc ? NULL : malloc(parts * c->again * sizeof *copy);
+    if (rc || !copy) {
+        return rc ? rc : error_memory();
+    }
+    memcpy(copy, first.latency, parts * c->again * sizeof *copy);
+    rc = measure_looks(c, &again, at, 1);
+    double chance = rc ? 0 : fmax(0, share_sooner(copy, again.latency, c->again));
+    for (uint32_t k = 0; rc == 0 && k < at->count && at->from + k < MOST_SMS; k++) {
+        size_t row = (1 + (size_t)k) * c->again;
+        uint8_t *finding = &c->finding[at->from + k];
+        bool other = share_sooner(copy + row, again.latency + row, c->again) > chance + limits.part;
+        *finding = other && (*finding == FINDS || *finding == DOUBT) ? MISSES : *finding;
+        /* The next owner's lines lie where no walk has been, for parts keep what they have had. */
+        c->next_base = other && c->next_base < c->room / 2 ? c->room / 2 : c->next_base;
+    }
+    free(copy);
+    return rc && lab_soft(rc) ? 0 : rc; /* a recording has them once */
+}
+
+/* SMs from `from` on against one owner; what was in doubt before is overwritten. */
+static int look(struct counting *c, uint32_t owner, uint32_t from, uint32_t count)
+{
+    const struct looking at = {owner, from, count, next_base(c)};
+    struct looks looks;
+    int rc = measure_looks(c, &looks, &at, 0);
+    if (rc) {
+        return rc;
+    }
+    const uint32_t *latency = looks.latency, *there = looks.there;
+    c->sms = looks.sms < MOST_SMS ? looks.sms : MOST_SMS;
     if (judge(c, latency) != FINDS) {
         return lab_undecided(c->lab, "what SM %u walked it does not find again", owner);
     }
@@ -129,7 +204,8 @@ static int look(struct counting *c, uint32_t owner, uint32_t from, uint32_t coun
                                          : !there[1 + k]   ? ABSENT
                                                          : judge(c, latency + (1 + k) * c->again));
     }
-    return 0;
+    bool outermost = !c->of->info->beneath[0];
+    return outermost && c->again == limits.many ? part_from_others(c, &at) : 0;
 }
 
 /* Some SMs against one owner, with other lines as long as some of an SM's are found and some not.
