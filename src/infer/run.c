@@ -56,12 +56,6 @@ static uint64_t loads_of_level(const struct lab *lab, bool last)
     return all == 0 ? 0 : most > least ? most : least;
 }
 
-/* A published recipe walks a large cache through again and again, for what is known by then. */
-static uint64_t loads_of_recipe(const struct lab *lab)
-{
-    return lab->options->max_cache_loads ? lab->loads + lab->options->max_cache_loads / 8 : 0;
-}
-
 /* Of all that a source may do, what may be spent by when a recipe ends: on caches, and of copies.
  */
 static const double recipes_share = 0.6, copy_share = 0.9;
@@ -74,6 +68,18 @@ static const uint64_t recipes_small = 8192;
 static bool is_small(const struct level *level)
 {
     return level->fit.count && level->fit.count * level->fit.stride <= recipes_small;
+}
+
+/* A published recipe walks a cache through again and again, for what is known by then: of the loads
+ * that caches may take, one part in so many. Of a small cache noise alone makes it take as many.
+ * Chosen. */
+static const uint64_t recipe_part = 8, small_recipe_part = 40;
+
+static uint64_t loads_of_recipe(const struct level *level)
+{
+    const struct lab *lab = level->lab;
+    uint64_t all = lab->options->max_cache_loads;
+    return all ? lab->loads + all / (is_small(level) ? small_recipe_part : recipe_part) : 0;
 }
 
 /*
@@ -113,7 +119,7 @@ static int run_one(struct level *level, size_t i)
     report_progress(lab, level, i);
     lab->why.reason[0] = '\0';
     lab->most_loads = experiment->kind == STRUCTURE ? lab->level_loads
-                      : experiment->kind == RECIPE  ? loads_of_recipe(lab)
+                      : experiment->kind == RECIPE  ? loads_of_recipe(level)
                                                     : 0;
     trace_allow(lab->source, share_of(level, experiment->kind));
     int rc = experiment->run(level);
