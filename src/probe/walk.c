@@ -65,6 +65,21 @@ static int buffer_allocate(struct probe_live *live, struct buffer *buffer, uint6
     return rc;
 }
 
+/* Where the memory is full, the other ground gives way, which no request uses beside this one. */
+static bool give_way(struct probe_live *live, const struct buffer *buffer)
+{
+    struct ground *other = NULL;
+    for (size_t i = 0; i < GROUND_COUNT; i++) {
+        other = buffer == &live->grounds[i].buffer ? &live->grounds[GROUND_COUNT - 1 - i] : other;
+    }
+    if (!other || other->buffer.bytes == 0) {
+        return false;
+    }
+    buffer_release(live, &other->buffer);
+    other->layout.width = 0;
+    return true;
+}
+
 int buffer_reserve(struct probe_live *live, struct buffer *buffer, uint64_t bytes, uint64_t roomy)
 {
     if (bytes <= buffer->bytes) {
@@ -75,6 +90,9 @@ int buffer_reserve(struct probe_live *live, struct buffer *buffer, uint64_t byte
     }
     /* More than the device has is a request that it cannot serve; this program goes on. */
     int rc = buffer_allocate(live, buffer, bytes);
+    if (rc == SONDE_ENOMEM && give_way(live, buffer)) {
+        rc = buffer_allocate(live, buffer, bytes);
+    }
     return rc < 0 ? error_prefix(rc == SONDE_ENOMEM ? SONDE_EINPUT : rc,
                                  "%llu bytes of device memory", (unsigned long long)bytes)
                   : SONDE_OK;

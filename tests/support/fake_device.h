@@ -44,7 +44,8 @@ struct fake {
     uint32_t bank_bytes, constants[16384];
     size_t textures, mapped;
     /* What a test breaks. */
-    uint64_t memory_limit; /* 0: none */
+    uint64_t memory_limit; /* of an allocation; 0: none */
+    uint64_t memory_total; /* of all together; 0: no limit */
     bool refuse_launch, refuse_carveout, refuse_paths, refuse_texture_end, lie;
     uint32_t clock; /* where the cycle counter stands */
 };
@@ -68,10 +69,20 @@ static void *fake_memory(struct fake *fake, uint64_t address, uint64_t bytes)
     return NULL;
 }
 
+static uint64_t fake_memory_used(const struct fake *fake)
+{
+    uint64_t used = 0;
+    for (size_t i = 0; i < FAKE_ALLOCATIONS; i++) {
+        used += fake->allocations[i].bytes;
+    }
+    return used;
+}
+
 static int fake_mem_alloc(struct device *device, uint64_t *address, uint64_t bytes)
 {
     struct fake *fake = fake_of(device);
-    if (fake->memory_limit && bytes > fake->memory_limit) {
+    bool is_full = fake->memory_total && fake_memory_used(fake) + bytes > fake->memory_total;
+    if (is_full || (fake->memory_limit && bytes > fake->memory_limit)) {
         return error_set(SONDE_ENOMEM, "the fake has no more");
     }
     for (size_t i = 0; i < FAKE_ALLOCATIONS; i++) {

@@ -324,6 +324,24 @@ static void mapped_memory_is_another_buffer_and_tells_its_page(void **state)
     assert_int_equal(bench->fake->call_count, calls + 1);
 }
 
+/* Walks are of one buffer or the other: where not both have room, the one that is not walked goes.
+ */
+static void a_buffer_that_is_not_walked_makes_room_for_one_that_is(void **state)
+{
+    struct bench *bench = *state;
+    const char *plain = "chase bytes=65536 stride=4096 window=16";
+    const char *mapped = "chase bytes=65536 stride=4096 window=16 pages=mapped";
+    assert_int_equal(ask(bench, mapped)->status, 0);
+    bench->fake->memory_total = fake_memory_used(bench->fake) + 61440;
+    assert_int_equal(ask(bench, plain)->status, 0);
+    assert_int_equal(bench->fake->mapped, 0);
+    bench->fake->memory_total = fake_memory_used(bench->fake) + 61440;
+    assert_int_equal(ask(bench, "chase bytes=65536 stride=2048 window=16 pages=mapped")->status, 0);
+    assert_int_equal(bench->fake->mapped, 1);
+    /* What neither leaves room for is refused. */
+    assert_int_equal(ask(bench, "chase bytes=1048576 stride=4096 window=16")->status, SONDE_EINPUT);
+}
+
 /* A texture is made for the walk, or for what is read beside it: none is left, and one that stays
  * is a refusal. */
 static void a_texture_that_cannot_be_destroyed_is_a_refusal(void **state)
@@ -614,6 +632,7 @@ int main(void)
         ON_BENCH(read_only_loads_need_a_gpu_that_has_them),
         ON_BENCH(values_count_units_of_the_scale),
         ON_BENCH(mapped_memory_is_another_buffer_and_tells_its_page),
+        ON_BENCH(a_buffer_that_is_not_walked_makes_room_for_one_that_is),
         ON_BENCH(a_texture_that_cannot_be_destroyed_is_a_refusal),
         ON_BENCH(a_window_tells_what_it_took),
         ON_BENCH(flush_does_not_ask_the_driver_how_large_l2_is),
