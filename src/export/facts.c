@@ -112,7 +112,8 @@ static int collect(struct facts *facts, const struct place *place, const json_t 
 static int collect_array(struct facts *facts, const struct place *place, const json_t *array)
 {
     if (!json_is_object(json_array_get(array, 0))) {
-        return add(facts, place, array, place->unit);
+        bool is_part = AMONG(place->path, PARTS); /* without elements nothing is said */
+        return add(facts, place, is_part ? NULL : array, place->unit);
     }
     if (json_array_size(array) > MOST_ELEMENTS) {
         return error_set(SONDE_EINPUT, "%s has %zu elements: no GPU has more than %d", place->path,

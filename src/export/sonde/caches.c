@@ -379,13 +379,10 @@ static uint64_t slice_count(const struct model_text *t, const json_t *l2, const 
     return slices;
 }
 
-static void slice_lines(struct model_text *t, const json_t *l2, const struct geometry *g,
-                        uint64_t slices)
+/* Slices that are no hash of the base's. */
+static void slice_index_line(struct model_text *t, const json_t *l2, const struct geometry *g,
+                             uint64_t slices)
 {
-    if (keeps_slices(t, g)) {
-        return;
-    }
-    model_line(t, 1, "as far as the base's slices divide the sets", "slices: %" PRIu64, slices);
     if (slices > 1 && index_has_masks(l2, g->sets)) {
         struct strbuf text = {0};
         index_of_slices(&text, l2, slices);
@@ -398,6 +395,15 @@ static void slice_lines(struct model_text *t, const json_t *l2, const struct geo
     } else {
         model_line(t, 1, "lines in turn", "slice_index: {kind: modulo, unit: %" PRIu64 " B}",
                    g->line);
+    }
+}
+
+static void slice_lines(struct model_text *t, const json_t *l2, const struct geometry *g,
+                        uint64_t slices)
+{
+    if (!keeps_slices(t, g)) {
+        model_line(t, 1, "as far as the base's slices divide the sets", "slices: %" PRIu64, slices);
+        slice_index_line(t, l2, g, slices);
     }
 }
 
@@ -451,20 +457,12 @@ static uint32_t copy_cycles(const json_t *l2)
     return are_halves ? (uint32_t)(class_span(l2) + 0.5) : 0;
 }
 
-/* Hits that lie closer together than copies would from lines at home. */
-static bool is_one_class(const json_t *l2, uint32_t copy_cycles)
-{
-    const json_t *classes = json_object_get(l2, "hit_latencies"), *one = json_array_get(classes, 0);
-    return json_array_size(classes) == 1 &&
-           json_number_of(one, "high") - json_number_of(one, "low") < copy_cycles;
-}
-
 static void copy_line(struct model_text *t, const struct parts_plan *parts)
 {
     const struct l2_parts_spec *base = &t->base->l2_parts;
     if (parts->count == base->count && parts->copy_cycles != base->copy_cycles) {
         model_line(t, 1,
-                   saved_cache(t->root, "l2") ? "measured: one class of hits"
+                   saved_cache(t->root, "l2") ? "measured: no class of hits is another's copies"
                                               : "not measured: misses of L1 are told by one number",
                    "copy_latency: %" PRIu32 " cycles", parts->copy_cycles);
     }
@@ -478,21 +476,38 @@ static void told_parts(struct parts_plan *parts, const struct model_text *t)
     uint64_t count;
     *parts = (struct parts_plan){.count = base->count, .copy_cycles = base->copy_cycles};
     geometry_read(&g, l2, t->base->l2.line_bytes);
-    if (!l2 && base->count > 1 && saved_cache(t->root, "l1_data")) {
+    bool has_misses = saved_cache(t->root, "l1_data") || saved_cache(t->root, "local_l1");
+    if (base->count > 1 && (l2 ? !class_shows_copies(l2, base->copy_cycles) : has_misses)) {
         parts->copy_cycles = 0; /* L1's misses are told by one number */
     }
-    if (!saved_u64(&count, l2, "count")) {
+    if (!saved_u64(&count, l2, "count") || count == base->count) {
         return;
     }
     if (count == 1) {
         *parts = (struct parts_plan){.count = 1};
-    } else if (count == base->count && is_one_class(l2, base->copy_cycles)) {
-        parts->copy_cycles = 0;
     } else if (base->count == 1 && can_be_cut(t, count) &&
                (!g.is_known || fits_cut(t, &g, count))) {
         parts->count = (uint32_t)count;
         parts->copy_cycles = copy_cycles(l2);
     }
+}
+
+/*
+ * The most slices of a part, of as many as the base has, that share its sets out evenly, where sets
+ * were told and not which lines share one. Of few sets a modulus would have been found: those are
+ * hashed. 0: none do, or the base's own tell it better.
+ */
+static uint32_t even_slices(const struct model_text *t, uint32_t most)
+{
+    const json_t *l2 = saved_cache(t->root, "l2");
+    struct geometry g;
+    geometry_read(&g, l2, t->base->l2.line_bytes);
+    uint32_t slices = g.is_known && is_even(l2, &g) && g.line % widest_request(t) == 0 ? most : 0;
+    while (slices > 0 &&
+           (g.sets % slices != 0 || (has_hashed_slices(t, l2, &g) && !is_power_of_two(slices)))) {
+        slices--;
+    }
+    return slices;
 }
 
 void model_parts(struct parts_plan *parts, const struct model_text *t)
@@ -501,6 +516,10 @@ void model_parts(struct parts_plan *parts, const struct model_text *t)
     if (parts->count > model_clusters(t)) { /* a part has clusters that it is near to */
         *parts = (struct parts_plan){.count = 1};
     }
+    parts->slices = t->base->l2_slices / parts->count;
+    uint32_t even = parts->count > 1 ? even_slices(t, parts->slices) : 0;
+    parts->is_even = even > 0;
+    parts->slices = even > 0 ? even : parts->slices;
 }
 
 /* One part, where the base has several. */
@@ -545,7 +564,7 @@ static bool part_lines(struct model_text *t, const json_t *l2, const struct geom
     const struct model *base = t->base;
     const json_t *sets = json_object_get(l2, "sets");
     bool is_cut = base->l2_parts.count == 1 && parts->count > 1;
-    uint64_t count = 1, slices = base->l2_slices / (is_cut ? parts->count : base->l2_parts.count);
+    uint64_t count = 1, slices = parts->slices;
     saved_u64(&count, l2, "count");
     double low = json_number_of(sets, "low");
     double high = json_number_of(sets, "high");
@@ -570,9 +589,15 @@ static bool part_lines(struct model_text *t, const json_t *l2, const struct geom
         model_line(t, 1, "measured", "parts: %" PRIu64, count);
         near_line(t);
     }
-    model_line(t, 1, "the base's, which share the sets", "slices: %" PRIu64, slices * count);
-    part.is_hashed = true;
-    geometry_lines(t, l2, &part, slices, true, &base->l2);
+    model_line(t, 1,
+               parts->is_even ? "as far as the base's divide the sets"
+                              : "the base's, which share the sets",
+               "slices: %" PRIu64, slices * count);
+    if (parts->is_even) {
+        slice_index_line(t, l2, g, slices);
+    }
+    part.is_hashed = !parts->is_even;
+    geometry_lines(t, l2, &part, slices, !parts->is_even, &base->l2);
     partial_line(t, g, slices);
     return true;
 }
@@ -674,8 +699,10 @@ static uint64_t l2_section(struct model_text *t, const struct latency_plan *plan
         if (json_array_size(json_object_get(l2, "hit_latencies")) &&
             (!is_cut || classes_lie_apart(t, l2, parts))) {
             model_distances(t, l2, parts);
+        } else if (t->base->l2_parts.slice_cycles.count && parts->is_even) {
+            model_line(t, 1, "", "slice_latency: []");
         }
-        return t->base->l2_slices;
+        return (uint64_t)parts->slices * parts->count;
     }
     uint64_t slices = slice_count(t, l2, &g);
     model_line(t, 0, "", "l2:");

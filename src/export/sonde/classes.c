@@ -11,9 +11,10 @@
 
 /* Fixed by: sample_classes(), and the chains of tests/infer/h200. */
 static const struct {
-    double outside, apart;
+    double outside, apart, same;
 } limits = {
     .outside = 0.05, /* share of a class that its quantiles leave out at either end */
+    .same = 1.5,     /* cycles between two medians that should be one */
     .apart = 0.05,   /* of two shares of about a thousand lines: three standard deviations */
 };
 
@@ -29,6 +30,37 @@ double class_span(const json_t *cache)
     return count < 2 ? 0
                      : json_number_of(json_array_get(classes, count - 1), "cycles") -
                            json_number_of(json_array_get(classes, 0), "cycles");
+}
+
+/* A class of about so many cycles and that share. */
+static bool has_class(const json_t *classes, double cycles, double share)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach(classes, i, one)
+    {
+        if (fabs(json_number_of(one, "cycles") - cycles) <= limits.same &&
+            fabs(json_number_of(one, "share") - share) <= limits.apart) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The nearest class has one behind it that is as large, the farthest one before it. Classes that
+ * are as broad do not tell it, and none at all neither. */
+bool class_shows_copies(const json_t *l2, uint32_t copy_cycles)
+{
+    const json_t *classes = classes_of(l2);
+    size_t count = json_array_size(classes);
+    const json_t *first = json_array_get(classes, 0), *last = json_array_get(classes, count - 1);
+    if (count == 0 || json_number_of(first, "high") - json_number_of(first, "low") >= copy_cycles) {
+        return true;
+    }
+    return has_class(classes, json_number_of(first, "cycles") + copy_cycles,
+                     json_number_of(first, "share")) &&
+           has_class(classes, json_number_of(last, "cycles") - copy_cycles,
+                     json_number_of(last, "share"));
 }
 
 double class_mean(const json_t *cache, double otherwise)
@@ -88,12 +120,6 @@ static double class_share(const json_t *cache, size_t i, uint32_t record)
     return i ? far_share : 1 - far_share;
 }
 
-/* Slices of a part that the classes are shared out over. */
-static uint64_t slices_of(const struct model_text *t, const struct parts_plan *parts)
-{
-    return t->base->l2_slices / parts->count;
-}
-
 /* The first slice beyond those of the first `i` classes, whose share that is. */
 static uint64_t slices_until(const json_t *classes, size_t i, double share, uint64_t slices)
 {
@@ -101,20 +127,20 @@ static uint64_t slices_until(const json_t *classes, size_t i, double share, uint
     return i == json_array_size(classes) || until > slices ? slices : until;
 }
 
-double class_nearest(const struct model_text *t, const json_t *l2, const struct parts_plan *parts)
+double class_nearest(const json_t *l2, const struct parts_plan *parts)
 {
     const json_t *classes = classes_of(l2), *first = json_array_get(classes, 0);
     struct ends ends = class_ends(first, parts->copy_cycles);
     uint64_t own =
-        slices_until(classes, 1, class_share(l2, 0, parts->record_cycles), slices_of(t, parts));
+        slices_until(classes, 1, class_share(l2, 0, parts->record_cycles), parts->slices);
     return round(ends.begin + ends.width / 2 / (double)(own ? own : 1));
 }
 
 void model_distances(struct model_text *t, const json_t *l2, const struct parts_plan *parts)
 {
     const json_t *classes = classes_of(l2);
-    uint64_t slices = slices_of(t, parts), done = 0;
-    double share = 0, nearest = class_nearest(t, l2, parts);
+    uint64_t slices = parts->slices, done = 0;
+    double share = 0, nearest = class_nearest(l2, parts);
     struct strbuf list = {0};
     for (size_t i = 0; i < json_array_size(classes); i++) {
         const json_t *one = json_array_get(classes, i);

@@ -24,6 +24,9 @@
 /* Cycles that a class of L2's hits may spread over and still stand for one latency: rounding. */
 #define NARROW 1.0
 
+/* The share of a class in which no median of some hundred lies. Chosen. */
+#define RARE 0.25
+
 static void plan_issue(struct issue_plan *plan, const struct model_text *t)
 {
     struct saved_value timed, untimed;
@@ -93,7 +96,7 @@ static void plan_l2(struct latency_plan *plan, const struct model_text *t, doubl
     const json_t *l2 = saved_cache(t->root, "l2");
     bool any_parts = plan->parts.count > 1 || base->l2_parts.count > 1;
     if (any_parts && json_array_size(json_object_get(l2, "hit_latencies"))) {
-        l2_hit = class_nearest(t, l2, &plan->parts) - plan->issue.record_cycles;
+        l2_hit = class_nearest(l2, &plan->parts) - plan->issue.record_cycles;
     }
     uint32_t both = rest(l2_hit, plan->lsu + base->l2.hit_cycles +
                                      way_network_extra(base, way_load_bytes(base)));
@@ -134,7 +137,8 @@ static void plan_memory(struct latency_plan *plan, const struct model_text *t, d
 /*
  * What a load takes that hits L2, of those that a cache's misses were. Of two parts L2 has
  * two classes of hits, and a median of misses lies in one or the other where chance puts it: the
- * farthest that leaves the rest something. Classes that are broad do not tell which.
+ * farthest that leaves the rest something. Classes that are broad do not tell which, and no median
+ * lies in one that is rare: hits that missed translation.
  */
 static double class_of(double whole, const struct latency_plan *plan, const struct model_text *t,
                        double l2_hit)
@@ -149,6 +153,9 @@ static double class_of(double whole, const struct latency_plan *plan, const stru
     json_array_foreach(classes, i, one)
     {
         double broad = json_number_of(one, "high") - json_number_of(one, "low");
+        if (json_number_of(one, "share") < RARE) {
+            return l2_hit;
+        }
         double cycles = json_number_of(one, "cycles") - plan->issue.record_cycles;
         if (broad > NARROW) {
             return l2_hit;
@@ -416,6 +423,7 @@ static void l2_hit_of_misses(double *l2_hit, const struct latency_plan *plan,
     const json_t *l1 = saved_cache(t->root, "l1_data");
     struct saved_value penalty;
     double hit;
+    l1 = l1 ? l1 : saved_cache(t->root, "local_l1");
     uint32_t fetched = fetched_bytes(l1, t->base->l1_data.sector_bytes);
     if (hit_latency(&hit, plan, l1) && saved_value(&penalty, l1, "miss_penalty")) {
         double left = hit + penalty.value - way_more(t, fetched, true) - plan->l1_through;

@@ -112,9 +112,11 @@ struct issue_plan {
     uint32_t record_cycles;
 };
 
-/* L2's parts that the model will have, what copies take, and the record of a timed hit. */
+/* L2's parts that the model will have and the slices of each, what copies take, and the record of a
+ * timed hit. */
 struct parts_plan {
-    uint32_t count, copy_cycles, record_cycles;
+    uint32_t count, slices, copy_cycles, record_cycles;
+    bool is_even; /* its slices share the measured sets out evenly, unlike hashed ones */
 };
 
 struct latency_plan {
@@ -141,10 +143,13 @@ void latencies_plan(struct latency_plan *plan, const struct model_text *t);
 
 /* From the first class of a cache's hits to the last; 0: there are less than two. */
 double class_span(const json_t *cache);
+/* Whether hits may be copies of lines in another part, as often as not and so much later than those
+ * at home. */
+bool class_shows_copies(const json_t *l2, uint32_t copy_cycles);
 /* Of timed hits as of untimed ones, which have no median: the mean of their classes, if told. */
 double class_mean(const json_t *cache, double otherwise);
 /* The hit of the nearest slice, with what its record adds. */
-double class_nearest(const struct model_text *t, const json_t *l2, const struct parts_plan *parts);
+double class_nearest(const json_t *l2, const struct parts_plan *parts);
 /* The line `slice_latency`: how far each slice of a part lies, from the classes of hits. */
 void model_distances(struct model_text *t, const json_t *l2, const struct parts_plan *parts);
 /* What memory takes beyond a hit in L2, from the kinds of access that go there; `across`: what a

@@ -1,7 +1,8 @@
 /*
- * TLBs and the walker. A TLB's sets are pages modulo their number, where nothing else was found; of
- * unequal sets, those with about twice the entries get two residues, and so on, so that all fill up
- * with the same number of pages.
+ * TLBs and the walker. A TLB's sets are pages modulo their number, where nothing else was found. Of
+ * unequal sets as many pages fit as the smallest lets in, if they take pages in turn; where more
+ * fit, those with about twice the entries get two residues, and so on, so that all fill up with the
+ * same number of pages.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -27,25 +28,74 @@ static bool are_unequal(const json_t *list)
     return false;
 }
 
-static void unequal_lines(struct model_text *t, const json_t *list, const char *comment)
+/* The most pages that a first TLB held whole, or that were walked without a miss; 0: not told. */
+static uint64_t pages_that_fit(const json_t *tlb)
 {
-    uint64_t least = UINT64_MAX;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        least = entry_count(list, i) < least ? entry_count(list, i) : least;
+    const json_t *first = json_array_get(json_object_get(tlb, "steps"), 0);
+    uint64_t pages = saved_plain_u64(first, "pages", 0);
+    return pages && saved_plain_u64(first, "missed", 0) ? pages - 1 : 0;
+}
+
+/*
+ * Pages in turn fill sets alike, and the smallest overflows first: with the page that comes after
+ * so many rows of them, in its place of a row. False: sets are not in turn, or nothing tells it.
+ */
+static bool in_turn(size_t *place, const json_t *list, size_t smallest, uint64_t fit)
+{
+    uint64_t sets = json_array_size(list), rows = entry_count(list, smallest) * sets;
+    *place = fit >= rows ? (size_t)(fit - rows) : 0;
+    return fit >= rows && fit < rows + sets;
+}
+
+static size_t smallest_of(const json_t *list)
+{
+    size_t smallest = 0;
+    for (size_t i = 1; i < json_array_size(list); i++) {
+        smallest = entry_count(list, i) < entry_count(list, smallest) ? i : smallest;
     }
-    struct strbuf map = {0}, ways = {0};
+    return smallest;
+}
+
+/* Each set once, the smallest in its place and the others as they were told. */
+static void map_in_turn(struct strbuf *map, const json_t *list, size_t smallest, size_t place)
+{
+    size_t next = 0;
+    for (size_t residue = 0; residue < json_array_size(list); residue++) {
+        next += next == smallest;
+        strbuf_printf(map, "%s%zu", residue ? ", " : "", residue == place ? smallest : next++);
+    }
+}
+
+/* A set gets as many residues as it has entries more than the smallest. */
+static void map_by_entries(struct strbuf *map, const json_t *list, uint64_t least)
+{
     size_t residues = 0;
     for (size_t i = 0; i < json_array_size(list) && least > 0; i++) {
-        strbuf_printf(&ways, "%s%" PRIu64, i ? ", " : "", entry_count(list, i));
         uint64_t share = (entry_count(list, i) + least / 2) / least;
         for (uint64_t k = 0; k < share && residues < MOST_RESIDUES; k++) {
-            strbuf_printf(&map, "%s%zu", residues++ ? ", " : "", i);
+            strbuf_printf(map, "%s%zu", residues++ ? ", " : "", i);
         }
+    }
+}
+
+static void unequal_lines(struct model_text *t, const json_t *tlb, const json_t *list,
+                          const char *comment)
+{
+    size_t place, smallest = smallest_of(list);
+    bool is_turn = in_turn(&place, list, smallest, pages_that_fit(tlb));
+    struct strbuf map = {0}, ways = {0};
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        strbuf_printf(&ways, "%s%" PRIu64, i ? ", " : "", entry_count(list, i));
+    }
+    if (is_turn) {
+        map_in_turn(&map, list, smallest, place);
+    } else {
+        map_by_entries(&map, list, entry_count(list, smallest));
     }
     model_line(t, 1, comment, "sets: %zu", json_array_size(list));
     model_line(t, 1, comment, "ways_per_set: [%s]", strbuf_text(&ways));
-    model_line(t, 1, "which pages share a set is a guess", "index: {kind: map, map: [%s]}",
-               strbuf_text(&map));
+    model_line(t, 1, is_turn ? "pages in turn: so many fit" : "which pages share a set is a guess",
+               "index: {kind: map, map: [%s]}", strbuf_text(&map));
     strbuf_free(&map);
     strbuf_free(&ways);
 }
@@ -161,7 +211,7 @@ static void entry_lines(struct model_text *t, const json_t *tlb, const struct ca
     }
     const json_t *list = json_object_get(tlb, "entries_per_set");
     if (are_unequal(list)) {
-        unequal_lines(t, list, comment);
+        unequal_lines(t, tlb, list, comment);
     } else {
         equal_lines(t, tlb, comment, base);
     }

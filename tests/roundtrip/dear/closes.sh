@@ -4,7 +4,7 @@
 # What the first one did not tell is the base model's in the second, and no difference. Kinds of access and conflicts of banks, sums of several
 # parameters that were rounded, may differ by four cycles, as in exported.sh. OUT/table.tsv has a line a model: model,
 # closes|differs|failed, attributes that are the same, that differ, that the first alone told, seconds of processor of the first
-# dissection; OUT/MODEL.differs what did not come back. JOBS at a time. `make check` runs three models
+# dissection; OUT/MODEL.differs what did not come back; attributes.py counts attributes. JOBS at a time. `make check` runs three models
 # (exported.sh); this is for all, and for drawn machines: blind --write. Exit 1 where one does not close. LIMIT: seconds of processor a
 # dissection may take (default 300). WALL: seconds for all, after which what is not done is "stopped". OPTIONS: of `sonde dissect`, for both.
 set -u
@@ -32,6 +32,7 @@ if [ "${1:-}" = --one ]; then
     "$sonde" compare "$one" "$two" --cycles 1 --percent 5 >"$out/$name.fine" || [ $? -eq 1 ] ||
         { row failed '-	-	-' 'compare'; exit 1; }
     "$sonde" compare "$one" "$two" --cycles 4 --percent 5 >"$out/$name.coarse"
+    "$sonde" compare "$one" "$two" --cycles 1 --percent 5 -v --json "$out/$name.rows.json"
     sums='latency_patterns|conflict_latency'
     {
         grep '^differs' "$out/$name.coarse"
