@@ -16,8 +16,8 @@
 
 /* Chosen; made with sim:k20 over gtx780. */
 static const struct {
-    double least_share, same, noise, lanes_each, same_cycles, most_activate, far, reached,
-        least_port, more_than_one;
+    double least_share, same, noise, lanes_each, same_cycles, most_activate, far, slower, faster,
+        reached, least_port, more_than_one;
     uint32_t most_lanes, queue;
 } limits = {
     .least_share = 0.4,  /* of what the bus has: streams reach that, or the driver's word is none */
@@ -26,7 +26,9 @@ static const struct {
     .lanes_each = 4,     /* accesses that send, for each request that leaves in a cycle */
     .same_cycles = 2,    /* of two medians of lone loads */
     .most_activate = 64, /* cycles of DRAM's clock: more is something else */
-    .far = 0.5,          /* of the base's rate: less is not a port, but a slower DRAM */
+    .far = 0.5,          /* of the ports' rate: less is not a port, but a slower DRAM */
+    .slower = 0.7,       /* of the base's bus, whose streams reach 0.85 of it at least */
+    .faster = 1.25,      /* a part's clock of the base's, at most */
     .reached = 0.9,      /* of what a bus has, by streams */
     .least_port = 16,    /* bytes a cycle; no GPU's is known to be narrower than 32 */
     .more_than_one = 1,  /* requests a cycle */
@@ -106,16 +108,29 @@ static bool take_clock(struct model *base, const json_t *root)
     return scale_clock(base, ratio);
 }
 
-/* A bus that is `ratio` times as slow: fewer parts as fast as the base's, so that a lone load takes
- * no longer, and what is left by a slower clock. False: there is no such DRAM. */
+/* Parts of a bus that are `wanted` of the base's: a power of two of them, which divides most
+ * numbers of slices, else a divisor of the base's slices. 0: more than there are slices. */
+static uint32_t kept_parts(const struct model *base, double wanted)
+{
+    uint32_t twos = 1, kept = 0;
+    while (twos * limits.faster < wanted) {
+        twos *= 2;
+    }
+    for (uint32_t n = base->l2_slices; n >= wanted; n--) { /* channels divide the slices */
+        kept = base->l2_slices % n == 0 ? n : kept;
+    }
+    return base->l2_slices % twos == 0 ? twos : kept;
+}
+
+/* A bus that is `ratio` times as slow: fewer parts about as fast as the base's, so that a lone load
+ * takes no longer, and what is left by their clock. False: there is no such DRAM. */
 static bool cut_bus(struct model *base, double ratio)
 {
     struct dram_spec *dram = &base->dram;
     uint32_t parts = dram->channels * (dram->subchannels ? dram->subchannels : 1);
-    double wanted = fmax(1, (double)parts / ratio);
-    uint32_t kept = (uint32_t)ceil(wanted);
-    for (uint32_t n = base->l2_slices; n >= wanted; n--) { /* channels divide the slices */
-        kept = base->l2_slices % n == 0 ? n : kept;
+    uint32_t kept = kept_parts(base, fmax(1, (double)parts / ratio));
+    if (kept == 0 || kept >= parts) {
+        return scale_clock(base, ratio);
     }
     if (!scale_clock(base, ratio * kept / parts)) {
         return false;
@@ -134,10 +149,10 @@ static bool take_slow_clock(struct model *base, const json_t *root, uint32_t byt
     const struct noc_spec *noc = &base->noc;
     double read = ports_measured(root, "read_bandwidth"),
            write = ports_measured(root, "write_bandwidth");
-    double most = fmax(read, write), bus = most / limits.reached;
+    double bus = read / limits.reached; /* writes reach less of it */
     double in = ports_message_cycles(base, bytes, noc->reply_bytes_per_cycle);
     double out = ports_message_cycles(base, bytes, noc->request_bytes_per_cycle);
-    if (read <= 0 || bus > limits.far * bus_of(&base->dram) ||
+    if (read <= 0 || bus > limits.slower * bus_of(&base->dram) ||
         read > limits.far * ports_rate(base, root, bytes, in) ||
         write > limits.far * ports_rate(base, root, bytes, out)) {
         return false;

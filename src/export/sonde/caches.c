@@ -493,16 +493,18 @@ static void told_parts(struct parts_plan *parts, const struct model_text *t)
 }
 
 /*
- * The most slices of a part, of as many as the base has, that share its sets out evenly, where sets
- * were told and not which lines share one. Of few sets a modulus would have been found: those are
- * hashed. 0: none do, or the base's own tell it better.
+ * The most slices of a part, of as many as the base has, that share its sets out evenly, where just
+ * so many sets were told and not which lines share one. Of few sets a modulus would have been
+ * found: those are hashed. 0: none do, or the base's own tell it better.
  */
 static uint32_t even_slices(const struct model_text *t, uint32_t most)
 {
     const json_t *l2 = saved_cache(t->root, "l2");
+    bool is_estimate = json_number_of(json_object_get(l2, "sets"), "high") > 0;
     struct geometry g;
     geometry_read(&g, l2, t->base->l2.line_bytes);
-    uint32_t slices = g.is_known && is_even(l2, &g) && g.line % widest_request(t) == 0 ? most : 0;
+    bool is_sure = g.is_known && is_even(l2, &g) && !is_estimate;
+    uint32_t slices = is_sure && g.line % widest_request(t) == 0 ? most : 0;
     while (slices > 0 &&
            (g.sets % slices != 0 || (has_hashed_slices(t, l2, &g) && !is_power_of_two(slices)))) {
         slices--;
@@ -517,7 +519,8 @@ void model_parts(struct parts_plan *parts, const struct model_text *t)
         *parts = (struct parts_plan){.count = 1};
     }
     parts->slices = t->base->l2_slices / parts->count;
-    uint32_t even = parts->count > 1 ? even_slices(t, parts->slices) : 0;
+    bool is_base = parts->count > 1 && parts->count == t->base->l2_parts.count;
+    uint32_t even = is_base ? even_slices(t, parts->slices) : 0;
     parts->is_even = even > 0;
     parts->slices = even > 0 ? even : parts->slices;
 }
