@@ -4,6 +4,9 @@
  * medians of RUNS runs that take turns, and their ratio: a line "NAME PLAIN CHECKED RATIO" each, in
  * milliseconds, then the largest as "most RATIO". Where launches take less than TIME_MIN the ratio
  * is not told. A workload whose result is wrong ends the program with status 1.
+ *
+ * checked count NAME SIZE plain|checked: one run at a size, for a counter of instructions
+ * (checked_counts.sh); it prints nothing.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,19 +20,22 @@
 #include "workload.h"
 
 #define RUNS 3
+#define NARROW_BYTES (512u << 20)
 #define TIME_MIN 5e6 /* nanoseconds: what the clock tells of less is noise */
 
-static int run_once(double *ns, const struct workload *workload, bool checked)
+/* `narrow`: with little address space, for a counter of instructions that has not much of it. */
+static int run_once(double *ns, const struct workload *workload, uint32_t size, bool checked,
+                    bool narrow)
 {
     struct model *model = NULL;
     struct workbench counts;
     struct rt *rt = NULL;
     int rc = model_load(&model, workload_model(workload));
-    rc = rc < 0 ? rc : rt_create(&rt, model);
+    if (rc == 0 && narrow)
+        model->vm.memory_bytes = NARROW_BYTES;
+    rc = rc < 0 ? rc : narrow ? rt_create_narrow(&rt, model) : rt_create(&rt, model);
     rc = rc < 0 || !checked ? rc : rt_check_enable(rt);
-    rc = rc < 0
-             ? rc
-             : workload_run(&counts, rt, workload, SONDE_WORKLOADS_DIR, workload->full_size, true);
+    rc = rc < 0 ? rc : workload_run(&counts, rt, workload, SONDE_WORKLOADS_DIR, size, true);
     *ns = rc < 0 ? 0 : (double)counts.launch_cpu_ns;
     rt_destroy(rt);
     model_destroy(model);
@@ -47,7 +53,7 @@ static int measure(double *ratio, const struct workload *workload)
     double ns[2][RUNS];
     for (int run = 0; run < RUNS; run++) {
         for (int checked = 0; checked < 2; checked++) {
-            int rc = run_once(&ns[checked][run], workload, checked);
+            int rc = run_once(&ns[checked][run], workload, workload->full_size, checked, false);
             if (rc < 0) {
                 return rc;
             }
@@ -66,11 +72,27 @@ static int measure(double *ratio, const struct workload *workload)
     return 0;
 }
 
+static int count_once(char **args)
+{
+    double ns;
+    for (uint32_t i = 0; i < workload_count; i++) {
+        if (strcmp(args[0], workloads[i].name) == 0) {
+            return run_once(&ns, &workloads[i], (uint32_t)strtoul(args[1], NULL, 10),
+                            strcmp(args[2], "checked") == 0, true);
+        }
+    }
+    return error_set(SONDE_EINPUT, "there is no workload '%s'", args[0]);
+}
+
 int main(int argc, char **argv)
 {
     double most = 0, ratio;
     int rc = 0;
-    for (uint32_t i = 0; rc == 0 && i < workload_count; i++) {
+    bool counts = argc == 5 && strcmp(argv[1], "count") == 0;
+    if (counts) {
+        rc = count_once(argv + 2);
+    }
+    for (uint32_t i = 0; !counts && rc == 0 && i < workload_count; i++) {
         bool named = argc == 1;
         for (int k = 1; k < argc; k++) {
             named |= strcmp(argv[k], workloads[i].name) == 0;
@@ -84,6 +106,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "checked: %s\n", error_text());
         return 1;
     }
-    printf("most %.2f\n", most);
+    if (!counts) {
+        printf("most %.2f\n", most);
+    }
     return 0;
 }
