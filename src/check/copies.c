@@ -168,13 +168,14 @@ static bool is_quiet_row(const struct watched_cta *cta, const struct exec_access
     return is_quiet(cta, first, end);
 }
 
-static void others_access(struct watched_cta *cta, const struct exec_warp *warp,
+/* False: it has been reported. */
+static bool others_access(struct watched_cta *cta, const struct exec_warp *warp,
                           const struct exec_access *access, uint32_t mask, uint32_t bytes)
 {
     bool stores = access->kind != ACCESS_LOAD && access->kind != ACCESS_MATRIX_LOAD;
     if ((access->space != SPACE_SHARED && access->space != SPACE_NONE) ||
         is_quiet_row(cta, access, bytes))
-        return;
+        return true;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = lowest_lane(rest), end;
         bool shared = access->space == SPACE_SHARED ||
@@ -185,17 +186,30 @@ static void others_access(struct watched_cta *cta, const struct exec_warp *warp,
             if (!is_over(cta->copies, i)) {
                 report(cta, warp, access->pc, lane, access->address[lane], i,
                        stores ? "store to" : "load from");
-                return;
+                return false;
             } else if (!bulk_access(cta, warp, access, lane, i, stores)) {
-                return;
+                return false;
             }
     }
+    return true;
 }
 
-void copies_access(struct watched_cta *cta, const struct exec_warp *warp,
-                   const struct exec_access *access)
+/* The pieces of a fragment. */
+static bool pieces_access(struct watched_cta *cta, const struct exec_warp *warp,
+                          const struct exec_access *access)
 {
     struct exec_access piece;
+    bool good = true;
+    for (uint32_t k = 0; k < access->pieces; k++) {
+        exec_access_piece(&piece, access, k);
+        good &= others_access(cta, warp, &piece, piece.mask, (uint32_t)piece.bytes * piece.vec);
+    }
+    return good;
+}
+
+bool copies_access(struct watched_cta *cta, const struct exec_warp *warp,
+                   const struct exec_access *access)
+{
     switch (access->kind) {
     case ACCESS_WAIT:
         for (uint32_t rest = exec_wait_is_over(access) ? access->lanes : 0; rest;
@@ -204,6 +218,7 @@ void copies_access(struct watched_cta *cta, const struct exec_warp *warp,
             const struct exec_phase phase = {data[0] - (uintptr_t)warp->cta->shared,
                                              (uint32_t)data[1]};
             bulk_waited(cta, &phase);
+            order_acquire(cta, warp->env->warpid, ORDER_SHARED | phase.place);
         }
         break;
     case ACCESS_FENCE:
@@ -217,20 +232,16 @@ void copies_access(struct watched_cta *cta, const struct exec_warp *warp,
     case ACCESS_STORE:
     case ACCESS_ATOMIC:
     case ACCESS_REDUCTION:
-        others_access(cta, warp, access, access->mask, (uint32_t)access->bytes * access->vec);
-        break;
+        return others_access(cta, warp, access, access->mask,
+                             (uint32_t)access->bytes * access->vec);
     case ACCESS_MATRIX_LOAD:
     case ACCESS_MATRIX_STORE:
-        others_access(cta, warp, access, access->mask, MATRIX_ROW_BYTES);
-        break;
+        return others_access(cta, warp, access, access->mask, MATRIX_ROW_BYTES);
     case ACCESS_FRAGMENT_LOAD:
     case ACCESS_FRAGMENT_STORE:
-        for (uint32_t k = 0; k < access->pieces; k++) {
-            exec_access_piece(&piece, access, k);
-            others_access(cta, warp, &piece, piece.mask, (uint32_t)piece.bytes * piece.vec);
-        }
-        break;
+        return pieces_access(cta, warp, access);
     default:
         break;
     }
+    return true;
 }

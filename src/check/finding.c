@@ -49,6 +49,17 @@ void finding_text(struct check *check, char **text, const char *fmt, ...)
     check->failed |= !*text;
 }
 
+static void finding_free(struct finding *f)
+{
+    free(f->what);
+    free(f->kernel);
+    free(f->file);
+    free(f->source);
+    free(f->caller);
+    free(f->where);
+    free(f->detail);
+}
+
 static struct finding *find(struct check *check, enum fault_kind kind, const void *program,
                             uint32_t pc, uint32_t allocation)
 {
@@ -159,6 +170,10 @@ struct finding *finding_at(struct check *check, enum fault_kind kind, const stru
         finding_text(check, &f->source, "%s", insn->source.file);
         f->source_line = insn->source.line;
     }
+    if (insn && insn->source.caller_file) {
+        finding_text(check, &f->caller, "%s", insn->source.caller_file);
+        f->caller_line = insn->source.caller_line;
+    }
     f->has_thread = true;
     memcpy(f->block, warp->cta->ctaid, sizeof f->block);
     fault_thread(f->thread, warp, lane);
@@ -175,6 +190,37 @@ struct finding *finding_in_shared(struct check *check, enum fault_kind kind,
     f->has_address = true;
     f->address = address;
     return f;
+}
+
+bool finding_turned(struct check *check, enum fault_kind kind, const void *program, uint32_t pc,
+                    uint32_t other_pc)
+{
+    for (size_t i = 0; pc != other_pc && i < check->findings.count; i++) {
+        struct finding *f = &check->findings.data[i];
+        if (f->kind == kind && f->program == program && f->pc == other_pc && f->other_pc == pc) {
+            f->count++;
+            return true;
+        }
+    }
+    return false;
+}
+
+void finding_early(struct check *check, const void *program, uint32_t pc, uint32_t places)
+{
+    struct finding *f = find(check, FAULT_UNINITIALISED, program, pc, 0);
+    if (f)
+        f->early += places;
+}
+
+void finding_early_over(struct check *check, const void *program, uint32_t pc)
+{
+    struct finding *f = find(check, FAULT_UNINITIALISED, program, pc, 0);
+    if (!f || f->early == 0 || --f->early > 0)
+        return;
+    finding_free(f);
+    size_t behind = (size_t)(check->findings.data + check->findings.count - (f + 1));
+    memmove(f, f + 1, behind * sizeof *f);
+    check->findings.count--;
 }
 
 void check_take(struct check *check, struct check *from)
@@ -194,15 +240,8 @@ void check_take(struct check *check, struct check *from)
 
 void findings_free(struct check *check)
 {
-    for (size_t i = 0; i < check->findings.count; i++) {
-        struct finding *f = &check->findings.data[i];
-        free(f->what);
-        free(f->kernel);
-        free(f->file);
-        free(f->source);
-        free(f->where);
-        free(f->detail);
-    }
+    for (size_t i = 0; i < check->findings.count; i++)
+        finding_free(&check->findings.data[i]);
     vec_free(&check->findings);
     for (size_t i = 0; i < check->suppressions.count; i++)
         free(check->suppressions.data[i].kernel);

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "check/state.h"
+#include "exec/cluster.h"
 #include "exec/ops.h"
 #include "exec/program.h"
 
@@ -72,13 +73,24 @@ static bool has_members(enum isa_op op)
            isa_row(op)->unit == isa_row(OP_SHFL)->unit;
 }
 
-/* Local memory that is written by calls themselves, and what acts on shared memory at issue, is not
+/* Writes shared memory, or orders accesses to it, of which nobody is told: stores that arrive
+ * later, and, where clusters have several blocks, what blocks do to each other at issue. */
+static bool is_untold(const struct check_launch *launch, uint32_t pc)
+{
+    const struct exec_program *program = launch->launch->program;
+    enum isa_op op = program->insns[pc]->op;
+    bool later = op == OP_ST_ASYNC || (op >= OP_RED_ASYNC_ADD && op <= OP_RED_ASYNC_BITS);
+    bool several = exec_program_uses_clusters(program) && cluster_size(launch->launch) > 1;
+    return later || (several && (program->infos[pc].is_mbarrier || program->infos[pc].is_bulk));
+}
+
+/* Local memory that is written by calls themselves, and programs with what is_untold(), are not
  * followed. */
 static void see_program(struct check_launch *launch)
 {
     const struct exec_program *program = launch->launch->program;
     launch->local_checked = true;
-    launch->shared_checked = !exec_program_uses_clusters(program);
+    launch->shared_checked = true;
     for (uint32_t i = 0; i < program->function_count; i++) {
         const struct exec_function *function = program->functions[i];
         launch->local_checked &= !function->stack_offset;
@@ -95,9 +107,10 @@ static void see_program(struct check_launch *launch)
         launch->copies |= program->infos[pc].is_mbarrier || insn->op == OP_CP_ASYNC ||
                           insn->op == OP_CP_ASYNC_HINT || insn->op == OP_CP_ASYNC_SIZE_HINT ||
                           program->infos[pc].is_bulk || program->infos[pc].product_columns > 0;
-        launch->shared_checked &= !isa_row(insn->op)->at_issue;
+        launch->shared_checked &= !is_untold(launch, pc);
+        launch->blocks_ordered |= program->infos[pc].is_mbarrier || program->infos[pc].is_fence ||
+                                  launch->flags[pc] & (INSN_ACQUIRE | INSN_RELEASE);
     }
-    launch->shared_checked &= !launch->copies;
     launch->shift = granule_shift(program);
 }
 
@@ -146,13 +159,17 @@ void launch_destroy(struct check_launch *launch)
 static bool reserve_granules(struct watched_cta *cta, uint32_t granules)
 {
     if (granules > cta->capacity) {
-        uint32_t **const arrays[] = {&cta->writes,  &cta->reads,     &cta->more_reads,
-                                     &cta->atomics, &cta->write_pcs, &cta->read_pcs};
-        for (int i = 0; i < 6; i++) {
+        uint32_t **const arrays[] = {&cta->writes,   &cta->reads,     &cta->more_reads,
+                                     &cta->atomics,  &cta->write_pcs, &cta->read_pcs,
+                                     &cta->early_pcs};
+        for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
             free(*arrays[i]);
             if (!(*arrays[i] = calloc(granules, 4)))
                 return false;
         }
+        free(cta->early);
+        if (!(cta->early = calloc(granules, 1)))
+            return false;
         cta->capacity = granules;
     }
     cta->granules = granules;
@@ -204,6 +221,9 @@ void cta_destroy(struct watched_cta *cta)
     free(cta->atomics);
     free(cta->write_pcs);
     free(cta->read_pcs);
+    free(cta->early);
+    free(cta->early_pcs);
+    vec_free(&cta->met);
     free(cta->seen_blocks);
     copies_destroy(cta->copies);
     bulk_destroy(cta->bulk);

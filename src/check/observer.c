@@ -11,6 +11,9 @@
 #include "exec/program.h"
 #include "util/error.h"
 
+#define MATRIX_ROW_BYTES 16 /* each address of ldmatrix and stmatrix */
+#define BARRIER_BYTES 8
+
 static void *begins(void *ctx, const struct exec_launch *launch, const uint8_t **watch)
 {
     struct check_launch *l = launch_create(ctx, launch);
@@ -149,8 +152,85 @@ static void by_space(struct watched_cta *cta, struct exec_warp *warp,
     case SPACE_SHARED:
         shared_access(cta, warp, access, mask);
         break;
+    case SPACE_SHARED_CLUSTER:
+        cluster_access(cta, warp, access, mask);
+        break;
     case SPACE_LOCAL:
         local_access(cta, warp, access, mask);
+        break;
+    default:
+        break;
+    }
+}
+
+/* The same of bytes in shared memory that several instructions of the matrix kind move. */
+static void rows_move(struct watched_cta *cta, struct exec_warp *warp,
+                      const struct exec_access *access, bool loads, uint32_t bytes)
+{
+    struct exec_access row; /* without data */
+    row.kind = loads ? ACCESS_LOAD : ACCESS_STORE;
+    row.pc = access->pc;
+    row.bytes = (uint8_t)bytes;
+    row.vec = 1;
+    memcpy(row.address, access->address, sizeof row.address);
+    uint32_t mask = access->mask;
+    for (uint32_t rest = access->space == SPACE_NONE ? mask : 0; rest; rest &= rest - 1)
+        if (access->lane_space[lowest_lane(rest)] != SPACE_SHARED)
+            mask &= ~(rest & -rest);
+    if (mask && (access->space == SPACE_SHARED || access->space == SPACE_NONE))
+        shared_moves(cta, warp, &row, mask, true);
+}
+
+/* What a cp.async reads of device memory, and writes of shared memory. */
+static void copy_moves(struct watched_cta *cta, struct exec_warp *warp,
+                       const struct exec_access *access)
+{
+    struct exec_access side; /* without data */
+    uint32_t whole = 0;
+    side.kind = ACCESS_LOAD;
+    side.space = SPACE_GLOBAL;
+    side.pc = access->pc;
+    side.vec = 1;
+    side.non_coherent = side.contiguous = false;
+    memcpy(side.address, access->address, sizeof side.address);
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        side.bytes = (uint8_t)access->data[lane][1];
+        if (side.bytes == access->bytes)
+            whole |= 1u << lane;
+        else
+            global_access(cta, warp, &side, 1u << lane);
+    }
+    side.bytes = access->bytes;
+    if (whole)
+        global_access(cta, warp, &side, whole);
+    side.kind = ACCESS_STORE;
+    for (uint32_t rest = access->lanes; rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        side.address[lane] = access->data[lane][0] - (uintptr_t)warp->cta->shared;
+    }
+    shared_moves(cta, warp, &side, access->lanes, false);
+}
+
+static void moves_access(struct watched_cta *cta, struct exec_warp *warp,
+                         const struct exec_access *access)
+{
+    struct exec_access piece;
+    bool loads = access->kind == ACCESS_FRAGMENT_LOAD || access->kind == ACCESS_MATRIX_LOAD;
+    switch (access->kind) {
+    case ACCESS_COPY:
+        copy_moves(cta, warp, access);
+        break;
+    case ACCESS_MATRIX_LOAD:
+    case ACCESS_MATRIX_STORE:
+        rows_move(cta, warp, access, loads, MATRIX_ROW_BYTES);
+        break;
+    case ACCESS_FRAGMENT_LOAD:
+    case ACCESS_FRAGMENT_STORE:
+        for (uint32_t k = 0; access->space != SPACE_GLOBAL && k < access->pieces; k++) {
+            exec_access_piece(&piece, access, k);
+            rows_move(cta, warp, &piece, loads, (uint32_t)piece.bytes * piece.vec);
+        }
         break;
     default:
         break;
@@ -162,18 +242,21 @@ static void accesses(struct exec_warp *warp, const struct exec_access *access)
     struct watched_cta *cta = watched(warp);
     if (access->kind == ACCESS_FENCE)
         see_fence(cta, warp->env->warpid, cta->launch->flags[access->pc]);
-    if (cta->launch->copies)
-        copies_access(cta, warp, access);
+    bool told = cta->launch->copies && !copies_access(cta, warp, access);
+    if (access->kind > ACCESS_FENCE && !told)
+        moves_access(cta, warp, access);
     if (access->kind == ACCESS_TEXTURE)
         texture_access(cta, warp, access);
     if (access->kind > ACCESS_REDUCTION)
         return;
     if (access->space != SPACE_NONE) {
-        by_space(cta, warp, access, access->space, access->mask);
+        if (!told || access->space != SPACE_SHARED)
+            by_space(cta, warp, access, access->space, access->mask);
         return;
     }
-    static const enum isa_space spaces[] = {SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL};
-    for (int i = 0; i < 3; i++) {
+    static const enum isa_space spaces[] = {SPACE_GLOBAL, SPACE_LOCAL, SPACE_SHARED_CLUSTER,
+                                            SPACE_SHARED};
+    for (int i = 0; i < (told ? 3 : 4); i++) {
         uint32_t mask = 0;
         for (uint32_t rest = access->mask; rest; rest &= rest - 1)
             if (access->lane_space[lowest_lane(rest)] == spaces[i])
@@ -285,6 +368,8 @@ static void moves(struct exec_warp *warp, uint32_t lane, uint64_t offset, uint64
     struct watched_cta *cta = watched(warp);
     if (cta->launch->copies)
         bulk_moves(cta, warp, lane, offset, bytes, barrier);
+    if (barrier)
+        shared_touched(cta, offset, bytes);
 }
 
 static void multiplies(struct exec_warp *warp, uint32_t lane, uint64_t offset, uint64_t bytes)
@@ -300,6 +385,15 @@ static void acts(struct exec_warp *warp, uint32_t lane, uint64_t offset, enum ex
     struct watched_cta *cta = watched(warp);
     if (cta->launch->copies)
         bulk_barrier(cta, warp, lane, offset, use);
+    if (use != BARRIER_USE) {
+        shared_touched(cta, offset, BARRIER_BYTES);
+        return;
+    }
+    enum isa_op op = warp->state->program->insns[warp->pc]->op;
+    if (op == OP_MBARRIER_TEST || op == OP_MBARRIER_TEST_PARITY)
+        order_acquire(cta, warp->env->warpid, ORDER_SHARED | offset); /* over or not */
+    else if (op != OP_MBARRIER_TRY && op != OP_MBARRIER_TRY_PARITY)
+        order_release(cta, warp->env->warpid, ORDER_SHARED | offset);
 }
 
 /* The barrier instruction that the warp has executed last. */
@@ -331,6 +425,7 @@ static void arrives(struct exec_warp *warp)
     struct watched_cta *cta = watched(warp);
     struct check *check = cta->launch->check;
     if (warp->barrier_kind >= BARRIER_CLUSTER_ARRIVE) {
+        cluster_meets(cta, warp);
         if (warp->barrier_kind == BARRIER_CLUSTER_WAIT)
             order_cluster(cta);
         return;

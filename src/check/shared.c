@@ -34,7 +34,7 @@ static inline bool is_before(const struct watched_cta *cta, uint32_t record, uin
     uint32_t other = warp_of(record);
     if (other == warp && !(record & SEVERAL) && (record & 31) == lane)
         return true;
-    return time <= cta->clock[warp].seen[other];
+    return other < CHECK_WARPS && time <= cta->clock[warp].seen[other];
 }
 
 /* Time is up: what was accessed before is forgotten, but that it was written. */
@@ -47,6 +47,8 @@ static void restart(struct watched_cta *cta)
     }
     memset(cta->writes + cta->granules, 0, (size_t)(cta->capacity - cta->granules) * 4);
     memset(cta->barrier, 0, sizeof cta->barrier);
+    for (size_t i = 0; i < cta->met.count; i++)
+        cta->met.data[i] = 1;
     for (size_t i = 0; i < cta->places.count; i++)
         memset(cta->places.entries[i].pointer, 0, sizeof(struct clocks));
     cta->begin = 1u << TIME_SHIFT;
@@ -67,6 +69,14 @@ void shared_begin(struct watched_cta *cta)
     }
     cta->time += 2;
     cta->begin = (cta->time - 1) << TIME_SHIFT;
+    if (cta->any_early) {
+        memset(cta->early, 0, cta->capacity);
+        memset(cta->early_pcs, 0, (size_t)cta->capacity * 4);
+        cta->any_early = false;
+    }
+    vec_clear(&cta->met);
+    memset(cta->waits, 0, sizeof cta->waits);
+    memset(cta->comes, 0, sizeof cta->comes);
 }
 
 uint32_t shared_granules(const struct watched_cta *cta, uint64_t offset, uint64_t bytes,
@@ -88,20 +98,27 @@ void shared_touched(struct watched_cta *cta, uint64_t offset, uint64_t bytes)
             cta->writes[i] = cta->begin;
 }
 
-static void report_race(struct watched_cta *cta, struct exec_warp *warp,
-                        const struct exec_access *access, uint32_t lane, uint32_t record,
-                        const char *did, uint32_t pc)
+void shared_race(struct watched_cta *cta, const struct exec_warp *warp,
+                 const struct exec_access *access, uint32_t lane, uint32_t record, const char *did,
+                 uint32_t pc)
 {
     struct check *check = cta->launch->check;
+    if (finding_turned(check, FAULT_SHARED_RACE, warp->state->program, access->pc, pc))
+        return; /* the same two, the other one first */
     struct finding *f =
         finding_in_shared(check, FAULT_SHARED_RACE, warp, access->pc, lane, access->address[lane]);
     if (!f)
         return;
     uint32_t other = warp_of(record), tid[3];
     int line = insn_line(warp->state->program, pc);
+    f->other_pc = pc;
     finding_text(check, &f->what, "%s of %u bytes in shared memory", access_words(access),
                  access->bytes * access->vec);
-    if (other < cta->warp_count && !(record & SEVERAL)) {
+    if (other >= CHECK_WARPS) {
+        finding_text(check, &f->detail,
+                     "%s by another block of the cluster at line %d, with no barrier between", did,
+                     line);
+    } else if (other < cta->warp_count && !(record & SEVERAL)) {
         fault_thread(tid, cta->warps[other], record & 31);
         finding_text(check, &f->detail,
                      "%s by thread (%u,%u,%u) of warp %u at line %d, with no barrier between", did,
@@ -127,8 +144,8 @@ static uint32_t ordered_limit(const struct watched_cta *cta, uint32_t warp)
     return floor > TIME_MAX ? UINT32_MAX : (floor << TIME_SHIFT) | ((1u << TIME_SHIFT) - 1);
 }
 
-static inline void note_read(const struct watched_cta *cta, uint32_t granule, uint32_t mine,
-                             uint32_t limit, uint32_t pc)
+void shared_note_read(const struct watched_cta *cta, uint32_t granule, uint32_t mine,
+                      uint32_t limit, uint32_t pc)
 {
     uint32_t *read = &cta->reads[granule], *more = &cta->more_reads[granule];
     bool same = (*read ^ mine) >> WARP_SHIFT == 0;
@@ -138,6 +155,43 @@ static inline void note_read(const struct watched_cta *cta, uint32_t granule, ui
     } else if (*more <= limit || warp_of(*more) == warp_of(mine)) {
         *more = merge(*more, mine);
     }
+}
+
+/*
+ * A place that is read before anybody has written it was either forgotten, or is written too late,
+ * by somebody who did not wait: then the race is the fault, and says so when it is found. Until the
+ * block ends each such place counts for the report that it gave.
+ */
+void shared_unwritten(struct watched_cta *cta, struct exec_warp *warp,
+                      const struct exec_access *access, uint32_t lane, uint32_t first,
+                      uint32_t count)
+{
+    struct check *check = cta->launch->check;
+    uint32_t fresh = 0;
+    for (uint32_t i = first; i < first + count; i++)
+        if (!shared_is_written(cta, i) && !cta->early[i]) {
+            cta->early[i] = 1;
+            fresh++;
+        }
+    if (!fresh)
+        return; /* told by another instruction */
+    cta->any_early = true;
+    report_uninitialised(cta, warp, access, lane, "shared");
+    finding_early(check, warp->state->program, access->pc, fresh);
+    for (uint32_t i = first; i < first + count; i++)
+        if (cta->early[i] && !cta->early_pcs[i])
+            cta->early_pcs[i] = access->pc + 1;
+}
+
+void shared_came_late(struct watched_cta *cta, const struct exec_program *program, uint32_t first,
+                      uint32_t count)
+{
+    for (uint32_t i = first; cta->any_early && i < first + count; i++)
+        if (cta->early[i]) {
+            finding_early_over(cta->launch->check, program, cta->early_pcs[i] - 1);
+            cta->early[i] = 0;
+            cta->early_pcs[i] = 0;
+        }
 }
 
 /* One lane on one granule; the record it conflicts with, or 0. */
@@ -164,7 +218,7 @@ static uint32_t lane_on(struct watched_cta *cta, uint32_t granule, uint32_t mine
         *pc = bad ? cta->read_pcs[granule] : now;
     }
     if (kind == ACCESS_LOAD)
-        note_read(cta, granule, mine, ordered_limit(cta, warp), now);
+        shared_note_read(cta, granule, mine, ordered_limit(cta, warp), now);
     else
         cta->write_pcs[granule] = now;
     if (kind == ACCESS_LOAD)
@@ -185,12 +239,6 @@ static struct calm calm_begin(const struct watched_cta *cta, const struct exec_a
                          .own = lockstep ? 63u << WARP_SHIFT : (1u << TIME_SHIFT) - 1,
                          .shift = cta->launch->shift,
                          .each = (uint32_t)access->bytes * access->vec >> cta->launch->shift};
-}
-
-/* Written by the block at all? */
-static inline uint32_t is_written(const struct watched_cta *cta, uint32_t granule)
-{
-    return (cta->writes[granule] >= cta->begin) | (cta->atomics[granule] >= cta->begin);
 }
 
 /* The lanes of a mask and their granules, one a lane. False: they do not ascend. */
@@ -324,10 +372,10 @@ static bool load_any(struct watched_cta *cta, const struct exec_access *access, 
         for (uint32_t i = r.granule[k], end = i + c->each; i < end; i++)
             if (!is_settled(cta, c, i))
                 good &= is_calm_for(c, cta->writes[i], r.record[k]) &
-                        is_calm_for(c, cta->atomics[i], r.record[k]) & is_written(cta, i);
+                        is_calm_for(c, cta->atomics[i], r.record[k]) & shared_is_written(cta, i);
     for (uint32_t k = 0; good && k < r.count; k++)
         for (uint32_t i = r.granule[k], end = i + c->each; i < end; i++)
-            note_read(cta, i, r.record[k], c->limit, access->pc);
+            shared_note_read(cta, i, r.record[k], c->limit, access->pc);
     return good;
 }
 
@@ -408,9 +456,9 @@ static void check_written_lanes(struct watched_cta *cta, struct exec_warp *warp,
         uint32_t lane = lowest_lane(rest), good = 1;
         uint32_t first = (uint32_t)(access->address[lane] >> shift);
         for (uint32_t i = first; i < first + each; i++)
-            good &= is_written(cta, i);
+            good &= shared_is_written(cta, i);
         if (!good)
-            report_uninitialised(cta, warp, access, lane, "shared");
+            shared_unwritten(cta, warp, access, lane, first, each);
     }
 }
 
@@ -423,7 +471,7 @@ static void check_races(struct watched_cta *cta, struct exec_warp *warp,
         restart(cta);
     uint32_t mine = cta->time << TIME_SHIFT | index << WARP_SHIFT, lane;
     if (access->kind == ACCESS_STORE && !strong && lanes_clash(access, mask, &lane))
-        report_race(cta, warp, access, lane, mine | SEVERAL, "written in the same instruction",
+        shared_race(cta, warp, access, lane, mine | SEVERAL, "written in the same instruction",
                     access->pc);
     if (!strong && access->kind <= ACCESS_STORE && all_calm(cta, access, mask, mine))
         return;
@@ -451,9 +499,49 @@ static void check_races(struct watched_cta *cta, struct exec_warp *warp,
         bool own = kind == ACCESS_STORE && (bad ^ mine) >> WARP_SHIFT == 0 && did[0] == 'w' &&
                    done >> from & 1 && access->address[from] == last;
         done |= 1u << lane;
-        if (bad && !own && !writes_same(access, cta->cta, lane))
-            report_race(cta, warp, access, lane, bad, did, pc);
+        if (bad && !own && !writes_same(access, cta->cta, lane)) {
+            shared_race(cta, warp, access, lane, bad, did, pc);
+            shared_came_late(cta, warp->state->program, first, (uint32_t)(bytes >> shift));
+        }
     }
+}
+
+/* What an instruction does to a lane's bytes beside the usual accesses: by granules, one by one. */
+static void lane_moves(struct watched_cta *cta, struct exec_warp *warp,
+                       const struct exec_access *access, uint32_t lane, uint32_t mine)
+{
+    uint32_t end, first = shared_granules(cta, access->address[lane],
+                                          (uint64_t)access->bytes * access->vec, &end);
+    uint32_t bad = 0, pc = access->pc, unwritten = 0;
+    const char *did = "";
+    for (uint32_t i = first; i < end; i++) {
+        unwritten |= access->kind == ACCESS_LOAD && !shared_is_written(cta, i);
+        uint32_t found = lane_on(cta, i, mine, access->kind, &did, &pc);
+        bad = found ? found : bad;
+    }
+    if (unwritten && first < end)
+        shared_unwritten(cta, warp, access, lane, first, end - first);
+    if (!bad)
+        return;
+    shared_race(cta, warp, access, lane, bad, did, pc);
+    shared_came_late(cta, warp->state->program, first, end - first);
+}
+
+void shared_moves(struct watched_cta *cta, struct exec_warp *warp, const struct exec_access *access,
+                  uint32_t mask, bool together)
+{
+    uint32_t index = warp->env->warpid;
+    if (!cta->launch->shared_checked)
+        return;
+    if (together)
+        order_lanes(cta, index);
+    if (cta->time + 2 >= TIME_MAX)
+        restart(cta);
+    uint32_t mine = cta->time << TIME_SHIFT | index << WARP_SHIFT | (together ? SEVERAL : 0);
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        lane_moves(cta, warp, access, lowest_lane(rest), mine | lowest_lane(rest));
+    if (together)
+        order_lanes(cta, index);
 }
 
 void shared_access(struct watched_cta *cta, struct exec_warp *warp,

@@ -33,12 +33,16 @@ struct finding {
     const void *program;
     uint32_t pc;
     uint32_t allocation; /* its number; 0: none */
+    uint32_t other_pc;   /* of a race: the access that it conflicts with */
+    uint32_t early;      /* places that were read unwritten and may yet prove to be a race's */
     char *what;          /* "store of 4 bytes in global memory" */
     char *kernel;        /* NULL: of the host's side */
     char *file;          /* of PTX; NULL: none */
     int line, column;
     char *source; /* NULL: the PTX does not tell */
     uint32_t source_line;
+    char *caller; /* where the function that this is in was put; NULL: nowhere */
+    uint32_t caller_line;
     bool has_thread, has_address;
     uint32_t block[3], thread[3];
     uint64_t address;
@@ -90,6 +94,13 @@ struct watched_cta {
     uint32_t *writes, *reads, *more_reads, *atomics;
     uint32_t begin;                 /* records of the block are this and more */
     uint32_t *write_pcs, *read_pcs; /* of writes and atomics; of reads */
+    uint8_t *early;                 /* by granule: read before anybody has written it, and told */
+    uint32_t *early_pcs;            /* by whom, and one */
+    bool any_early;
+    /* The cluster's barrier: the times at which its phases began to end here, and in how many the
+     * warps have waited. */
+    VEC(uint32_t) met;
+    uint32_t waits[CHECK_WARPS], comes[CHECK_WARPS];
     /* Local memory: which lanes have written a byte. */
     uint32_t *local[CHECK_WARPS];
     uint32_t local_bytes[CHECK_WARPS];
@@ -107,9 +118,10 @@ struct check_launch {
     uint64_t blocks;
     uint32_t shift;
     bool local_checked, shared_checked;
-    bool copies;     /* the program has some that it must wait for */
-    bool products;   /* the kernel has some */
-    bool order_lost; /* too many places order blocks: races between them are not looked for */
+    bool blocks_ordered; /* those of a cluster perhaps by more than its barrier */
+    bool copies;         /* the program has some that it must wait for */
+    bool products;       /* the kernel has some */
+    bool order_lost;     /* too many places order blocks: races between them are not looked for */
     struct u64_map places;
     size_t place_bytes;
     VEC(struct watched_cta *) ctas;
@@ -163,6 +175,13 @@ struct finding *finding_of_host(struct check *check, enum fault_kind kind, uint3
 void finding_text(struct check *check, char **text, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void findings_free(struct check *check);
+/* A finding of the two instructions the other way round, which is counted; false: there is none. */
+bool finding_turned(struct check *check, enum fault_kind kind, const void *program, uint32_t pc,
+                    uint32_t other_pc);
+/* Places more, or one less, that the report of what was read unwritten rests on. Without any it is
+ * withdrawn. */
+void finding_early(struct check *check, const void *program, uint32_t pc, uint32_t places);
+void finding_early_over(struct check *check, const void *program, uint32_t pc);
 /* The line of PTX that an instruction stands in; 0: of none. */
 int insn_line(const struct exec_program *program, uint32_t pc);
 const char *fault_name(enum fault_kind kind);
@@ -202,6 +221,30 @@ void shared_begin(struct watched_cta *cta); /* time goes on to a new block's */
 /* The granules of some bytes of shared memory, from the first, which it returns, up to *end. */
 uint32_t shared_granules(const struct watched_cta *cta, uint64_t offset, uint64_t bytes,
                          uint32_t *end);
+/* Lanes' bytes of the own shared memory are moved by an instruction that is no usual access, as
+ * ACCESS_LOAD or ACCESS_STORE; `together`: by the warp as one. */
+void shared_moves(struct watched_cta *cta, struct exec_warp *warp, const struct exec_access *access,
+                  uint32_t mask, bool together);
+/* The pieces that this is made of, for cluster.c: `record` tells who did it before, at `pc`. */
+void shared_race(struct watched_cta *cta, const struct exec_warp *warp,
+                 const struct exec_access *access, uint32_t lane, uint32_t record, const char *did,
+                 uint32_t pc);
+void shared_unwritten(struct watched_cta *cta, struct exec_warp *warp,
+                      const struct exec_access *access, uint32_t lane, uint32_t first,
+                      uint32_t count);
+void shared_came_late(struct watched_cta *cta, const struct exec_program *program, uint32_t first,
+                      uint32_t count);
+void shared_note_read(const struct watched_cta *cta, uint32_t granule, uint32_t mine,
+                      uint32_t limit, uint32_t pc);
+/* Written by the block at all? */
+static inline uint32_t shared_is_written(const struct watched_cta *cta, uint32_t granule)
+{
+    return (cta->writes[granule] >= cta->begin) | (cta->atomics[granule] >= cta->begin);
+}
+/* cluster.c: accesses to shared memory of other blocks; a warp comes to the cluster's barrier. */
+void cluster_access(struct watched_cta *cta, struct exec_warp *warp,
+                    const struct exec_access *access, uint32_t mask);
+void cluster_meets(struct watched_cta *cta, const struct exec_warp *warp);
 /* An instruction has written there when it was issued. */
 void shared_touched(struct watched_cta *cta, uint64_t offset, uint64_t bytes);
 void local_touched(struct watched_cta *cta, const struct exec_warp *warp, uint32_t lane,
@@ -225,7 +268,8 @@ void copies_destroy(struct copies *copies);
 bool copies_concern(const struct exec_program *program, uint32_t pc);
 void copies_group(struct watched_cta *cta, uint32_t warp, const struct exec_uop_info *info,
                   uint32_t mask);
-void copies_access(struct watched_cta *cta, const struct exec_warp *warp,
+/* False: it has been reported. */
+bool copies_access(struct watched_cta *cta, const struct exec_warp *warp,
                    const struct exec_access *access);
 
 /* A product reads there; false: a fault has been found. */

@@ -34,7 +34,13 @@ static void write_place(struct strbuf *out, const char *mark, const struct findi
     if (f->source) {
         strbuf_append(out, " (");
         printable_append_name(out, f->source);
-        strbuf_printf(out, ":%" PRIu32 ")", f->source_line);
+        strbuf_printf(out, ":%" PRIu32, f->source_line);
+        if (f->caller) {
+            strbuf_append(out, ", inlined at ");
+            printable_append_name(out, f->caller);
+            strbuf_printf(out, ":%" PRIu32, f->caller_line);
+        }
+        strbuf_append(out, ")");
     }
     strbuf_append(out, "\n");
 }
@@ -114,6 +120,10 @@ static int put_finding(json_t *list, const struct finding *f)
     if (f->source) {
         rc = rc < 0 ? rc : json_put_string(object, "source", f->source);
         rc = rc < 0 ? rc : json_put_u64(object, "source_line", f->source_line);
+    }
+    if (f->source && f->caller) {
+        rc = rc < 0 ? rc : json_put_string(object, "inlined_at", f->caller);
+        rc = rc < 0 ? rc : json_put_u64(object, "inlined_at_line", f->caller_line);
     }
     if (f->has_thread) {
         rc = rc < 0 ? rc : put_place(object, "block", f->block);

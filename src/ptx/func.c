@@ -302,9 +302,32 @@ static int parse_label(struct parser *p)
     return 0;
 }
 
+#define INLINED_DEEP 32 /* calls of calls that are followed */
+
+/* File, line and column: 16, 32 and 16 bits of them. */
+static uint64_t place_key(const uint64_t numbers[3])
+{
+    return numbers[0] << 48 | numbers[1] << 16 | (numbers[2] & UINT16_MAX);
+}
+
+/* The place `own` of the last .loc is in a function that was put where `at` is (0: in none), which
+ * may be in one that was put elsewhere: those were told before. */
+static int note_caller(struct parser *p, uint64_t own, uint64_t at)
+{
+    uint64_t outer = at, next;
+    if ((at || u64_map_find(&p->callers, own)) && u64_map_put(&p->callers, own, at) < 0)
+        return parser_memory(p);
+    for (int i = 0; i < INLINED_DEEP && u64_map_get(&next, &p->callers, outer) && next; i++)
+        outer = next;
+    p->source.caller_number = (uint32_t)(outer >> 48);
+    p->source.caller_line = (uint32_t)(outer >> 16);
+    return 0;
+}
+
 /* .loc file line column [, function_name label [+ n], inlined_at file line column] */
 static int parse_loc(struct parser *p)
 {
+    uint64_t own = 0;
     for (int group = 0; group < 2; group++) {
         uint64_t numbers[3];
         for (int i = 0; i < 3; i++) {
@@ -315,8 +338,11 @@ static int parse_loc(struct parser *p)
         if (group == 0)
             p->source =
                 (struct ptx_source){.number = (uint32_t)numbers[0], .line = (uint32_t)numbers[1]};
-        if (group == 1 || !parser_accept(p, ','))
-            return 0;
+        if (group == 1)
+            return note_caller(p, own, place_key(numbers));
+        own = place_key(numbers);
+        if (!parser_accept(p, ','))
+            return note_caller(p, own, 0);
         for (int i = 0; i < 2; i++) /* function_name label */
             if (parser_name(p, "function_name and a label") == NULL)
                 return SONDE_EINPUT;

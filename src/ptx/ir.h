@@ -25,10 +25,14 @@ struct ptx_loc {
     int line, column;
 };
 
-/* What the last .loc before an instruction says of it; line 0: nothing. */
+/* What the last .loc before an instruction says of it; line 0: nothing. Of a function that the
+ * compiler has put into others, `caller` is where it is called in the one that is none; line 0:
+ * there was none of that. */
 struct ptx_source {
     const char *file; /* NULL: no .file has that number */
     uint32_t number, line;
+    const char *caller_file;
+    uint32_t caller_number, caller_line;
 };
 
 enum ptx_operand_kind {

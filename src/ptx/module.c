@@ -285,6 +285,8 @@ static void resolve_sources(const struct parser *p)
             struct ptx_source *source = &p->module->funcs[i]->insns[k].source;
             if (source->line > 0)
                 source->file = u64_map_get_pointer(&p->files, source->number);
+            if (source->caller_line > 0)
+                source->caller_file = u64_map_get_pointer(&p->files, source->caller_number);
         }
 }
 
@@ -307,6 +309,7 @@ static int parse_text(struct ptx_module *module, const char *file, const char *t
     vec_free(&p.vars);
     vec_free(&p.funcs);
     u64_map_free(&p.files);
+    u64_map_free(&p.callers);
     map_free(&p.opcodes);
     map_free(&p.op_names);
     return diag_finish(&p.diags);

@@ -109,6 +109,8 @@ struct parser {
     int expr_depth;
     struct ptx_source source; /* of the instructions behind a .loc */
     struct u64_map files;     /* names by their numbers */
+    struct u64_map callers;   /* by a place (func.c) in a function that was put into another: that
+                               * of the call; 0: it was in none the last time */
     bool late;                /* what is not implemented refuses its function alone */
     bool video;               /* operands may have .b0, .h1 and - */
     int open_braces;          /* { of a vector or an initialiser that are open, for recovery */

@@ -1,7 +1,7 @@
 /*
- * Every wrong kernel of kernels/ gives one report, of its kind and at its line; its corrected twin,
- * and every workload, give none. The kernels say themselves how they are launched and where they
- * are wrong (see their first lines).
+ * Every wrong kernel of kernels/, and of compiled/, gives one report, of its kind and at its line;
+ * its corrected twin, and every workload, give none. The kernels say themselves how they are
+ * launched and where they are wrong (see their first lines).
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -22,11 +22,12 @@
 #include "workload.h"
 
 #define BUFFER_BYTES 1024
-#define FAULTY_MIN 119 /* so many wrong kernels there are at least */
+#define FAULTY_MIN 119  /* so many wrong kernels there are at least */
+#define COMPILED_MIN 36 /* and of those that nvcc has compiled */
 
 struct wrong {
     char name[64], model[32];
-    uint32_t grid, block;
+    uint32_t grid[3], block[3], dynamic_bytes;
     bool images; /* it takes those of make_images() as well */
 };
 
@@ -153,8 +154,10 @@ static json_t *reports_of(const struct wrong *wrong, const char *kernel_name, co
         args[2 + i] = &images.handle[i];
     if (wrong->images)
         make_images(&images, rt, data);
-    struct rt_launch launch = {.grid = {wrong->grid, 1, 1},
-                               .block = {wrong->block, 1, 1},
+    const uint32_t *grid = wrong->grid, *block = wrong->block;
+    struct rt_launch launch = {.grid = {grid[0], grid[1], grid[2]},
+                               .block = {block[0], block[1], block[2]},
+                               .dynamic_shared_bytes = wrong->dynamic_bytes,
                                .args = args,
                                .arg_count = wrong->images ? 2 + HANDLES : 2,
                                .functional = true};
@@ -214,12 +217,45 @@ static void expect_fault(const json_t *root, const char *text, const char *kerne
     free(all);
 }
 
-static void run_pair(const struct wrong *wrong, const char *file, const char *text)
+/* The same of a compiled one: the report names a line of the source, or where the function that it
+ * is in was put, that is marked. */
+static void expect_source(const json_t *root, const char *source, const struct wrong *wrong)
+{
+    char head[80], kind[32] = "";
+    const json_t *list = json_object_get(root, "reports"), *report = json_array_get(list, 0);
+    const char *found = json_string_value(json_object_get(report, "kind"));
+    json_int_t at = json_integer_value(json_object_get(report, "source_line"));
+    json_int_t put = json_integer_value(json_object_get(report, "inlined_at_line"));
+    snprintf(head, sizeof head, "wrong_%s(", wrong->name);
+    const char *from = strstr(source, head);
+    assert_non_null(from);
+    snprintf(head, sizeof head, "right_%s(", wrong->name);
+    const char *end = strstr(from, head), *mark = from;
+    assert_non_null(end);
+    bool same = false;
+    while ((mark = strstr(mark + 1, "// FAULT")) != NULL && mark < end) {
+        json_int_t line = 1;
+        sscanf(mark, "// FAULT %31[a-z-]", kind);
+        for (const char *c = source; c < mark; c++)
+            line += *c == '\n';
+        same |= line == (put ? put : at);
+    }
+    if (json_array_size(list) != 1 || !found || strcmp(found, kind) != 0 || !same)
+        fail_msg("%s: one %s at a marked line was expected: %s", wrong->name, kind,
+                 json_dumps(root, JSON_INDENT(1)));
+}
+
+/* `source`: what it was compiled from; NULL: it was not. */
+static void run_pair(const struct wrong *wrong, const char *file, const char *text,
+                     const char *source)
 {
     char kernel[80];
     snprintf(kernel, sizeof kernel, "wrong_%s", wrong->name);
     json_t *root = reports_of(wrong, kernel, file, text);
-    expect_fault(root, text, kernel);
+    if (source)
+        expect_source(root, source, wrong);
+    else
+        expect_fault(root, text, kernel);
     json_decref(root);
     snprintf(kernel, sizeof kernel, "right_%s", wrong->name);
     root = reports_of(wrong, kernel, file, text);
@@ -228,41 +264,80 @@ static void run_pair(const struct wrong *wrong, const char *file, const char *te
     json_decref(root);
 }
 
+/* Up to three numbers, the others 1. */
+static void read_extents(uint32_t extents[3], const char *line, const char *name)
+{
+    const char *at = strstr(line, name);
+    assert_non_null(at);
+    extents[0] = extents[1] = extents[2] = 1;
+    assert_true(sscanf(at + strlen(name), "%" SCNu32 ",%" SCNu32 ",%" SCNu32, &extents[0],
+                       &extents[1], &extents[2]) >= 1);
+}
+
+static struct wrong read_launch(const char *at)
+{
+    char line[160] = "";
+    const char *end = strchr(at, '\n'), *model, *dynamic;
+    assert_true(end && (size_t)(end - at) < sizeof line);
+    memcpy(line, at, (size_t)(end - at));
+    struct wrong wrong = {.model = "gtx780", .images = strstr(line, " images") != NULL};
+    assert_int_equal(sscanf(line, "// launch %63[a-z_]:", wrong.name), 1);
+    read_extents(wrong.grid, line, " grid=");
+    read_extents(wrong.block, line, " block=");
+    if ((model = strstr(line, " model=")) != NULL)
+        sscanf(model, " model=%31s", wrong.model);
+    if ((dynamic = strstr(line, " shared=")) != NULL)
+        sscanf(dynamic, " shared=%" SCNu32, &wrong.dynamic_bytes);
+    return wrong;
+}
+
+/* PTX that says itself how it is launched, or the CUDA source beside it does. */
 static uint32_t run_file(const char *path)
 {
-    char *text;
+    char *text, *source = NULL, beside[512];
     size_t bytes;
     uint32_t count = 0;
     if (file_read_all(&text, &bytes, path, 1u << 20) < 0)
         fail_msg("%s", error_text());
-    for (const char *at = text; (at = strstr(at, "\n// launch ")) != NULL; at++) {
-        struct wrong wrong = {.model = "gtx780"};
-        assert_true(sscanf(at,
-                           "\n// launch %63[a-z_]: grid=%" SCNu32 " block=%" SCNu32 " model=%31s",
-                           wrong.name, &wrong.grid, &wrong.block, wrong.model) >= 3);
-        const char *end = strchr(at + 1, '\n'), *images = strstr(at, " images\n");
-        wrong.images = images && images < end;
-        run_pair(&wrong, path, text);
+    snprintf(beside, sizeof beside, "%.*scu", (int)strlen(path) - 3, path);
+    if (strstr(path, "/compiled/") && file_read_all(&source, &bytes, beside, 1u << 20) < 0)
+        fail_msg("%s", error_text());
+    for (const char *at = source ? source : text; (at = strstr(at, "\n// launch ")) != NULL; at++) {
+        struct wrong wrong = read_launch(at + 1);
+        run_pair(&wrong, path, text, source);
         count++;
     }
     free(text);
+    free(source);
+    return count;
+}
+
+static uint32_t run_folder(const char *name)
+{
+    char path[512];
+    uint32_t count = 0;
+    snprintf(path, sizeof path, "%s/%s", SONDE_TEST_DIR, name);
+    DIR *folder = opendir(path);
+    assert_non_null(folder);
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        snprintf(path, sizeof path, "%s/%s/%s", SONDE_TEST_DIR, name, entry->d_name);
+        if (strstr(entry->d_name, ".ptx"))
+            count += run_file(path);
+    }
+    closedir(folder);
     return count;
 }
 
 static void every_wrong_kernel_is_found_at_its_line_and_its_twin_is_clean(void **state)
 {
     (void)state;
-    uint32_t count = 0;
-    DIR *folder = opendir(SONDE_TEST_DIR "/kernels");
-    assert_non_null(folder);
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        char path[512];
-        snprintf(path, sizeof path, "%s/kernels/%s", SONDE_TEST_DIR, entry->d_name);
-        if (strstr(entry->d_name, ".ptx"))
-            count += run_file(path);
-    }
-    closedir(folder);
-    assert_true(count >= FAULTY_MIN);
+    assert_true(run_folder("kernels") >= FAULTY_MIN);
+}
+
+static void every_compiled_kernel_is_found_at_its_source_line_and_its_twin_is_clean(void **state)
+{
+    (void)state;
+    assert_true(run_folder("compiled") >= COMPILED_MIN);
 }
 
 /*
@@ -300,6 +375,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_wrong_kernel_is_found_at_its_line_and_its_twin_is_clean),
+        cmocka_unit_test(every_compiled_kernel_is_found_at_its_source_line_and_its_twin_is_clean),
         cmocka_unit_test(workloads_give_no_report),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
