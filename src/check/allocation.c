@@ -123,6 +123,8 @@ void check_allocated(struct check *check, uint64_t address, uint64_t bytes, enum
     memmove(&check->allocations.data[at + 1], &check->allocations.data[at],
             (check->allocations.count - 1 - at) * sizeof new);
     check->allocations.data[at] = new;
+    if (owner == CHECK_HEAP) /* whoever had it before is not who races for it */
+        memset(check->words + (address - check->base) / 4, 0, (bytes + 3) / 4 * 4);
     forget_written(check, address, bytes);
 }
 
@@ -211,13 +213,42 @@ void allocation_describe(struct check *check, char **text, const struct allocati
                  freed);
 }
 
+uint32_t allocation_key(const struct allocation *a)
+{
+    return !a ? 0 : a->owner == CHECK_HEAP ? a->number | OF_HEAP : a->number;
+}
+
+#define SITES_MAX 64
+
+/* Where kernels have allocated what is not freed, each with the first of its allocations. */
+struct sites {
+    uint32_t count, number[SITES_MAX];
+    const char *made[SITES_MAX];
+};
+
+/* Threads that allocate at one place are one report. */
+static uint32_t leak_number(struct sites *sites, const struct allocation *a)
+{
+    if (a->owner != CHECK_HEAP || !a->made)
+        return a->number;
+    for (uint32_t i = 0; i < sites->count; i++)
+        if (strcmp(sites->made[i], a->made) == 0)
+            return sites->number[i];
+    if (sites->count < SITES_MAX) {
+        sites->number[sites->count] = a->number;
+        sites->made[sites->count++] = a->made;
+    }
+    return a->number;
+}
+
 void check_ended(struct check *check)
 {
+    struct sites sites = {0};
     for (size_t i = 0; i < check->allocations.count; i++) {
         const struct allocation *a = &check->allocations.data[i];
         if (!a->live || a->owner == CHECK_DRIVER || a->owner == CHECK_POOL)
             continue;
-        struct finding *f = finding_of_host(check, FAULT_LEAK, a->number);
+        struct finding *f = finding_of_host(check, FAULT_LEAK, leak_number(&sites, a));
         if (!f || f->count > 1)
             continue;
         f->has_address = true;

@@ -65,7 +65,8 @@ static struct finding *find(struct check *check, enum fault_kind kind, const voi
 {
     for (size_t i = 0; i < check->findings.count; i++) {
         struct finding *f = &check->findings.data[i];
-        if (f->kind == kind && f->program == program && f->pc == pc && f->allocation == allocation)
+        bool same = allocation & OF_HEAP ? f->of_heap : f->allocation == allocation;
+        if (f->kind == kind && f->program == program && f->pc == pc && same)
             return f;
     }
     return NULL;
@@ -137,8 +138,12 @@ static struct finding *take(struct check *check, enum fault_kind kind, const voi
         check->dropped++;
         return NULL;
     }
-    struct finding new = {
-        .kind = kind, .count = 1, .program = program, .pc = pc, .allocation = allocation};
+    struct finding new = {.kind = kind,
+                          .count = 1,
+                          .program = program,
+                          .pc = pc,
+                          .allocation = allocation & ~OF_HEAP,
+                          .of_heap = allocation & OF_HEAP};
     if (vec_push(&check->findings, new) < 0) {
         check->failed = true;
         return NULL;

@@ -46,8 +46,7 @@ static void describe(struct watched_cta *cta, struct finding *f, const struct ex
 
 static uint32_t number_near(const struct check *check, uint64_t address)
 {
-    const struct allocation *near = allocation_near(check, address);
-    return near ? near->number : 0;
+    return allocation_key(allocation_near(check, address));
 }
 
 /* Beside every allocation of the heap that lies in the heap itself, which is one to exec. */
@@ -55,16 +54,17 @@ static bool heap_refuses(struct watched_cta *cta, struct exec_warp *warp,
                          const struct exec_access *access, uint32_t lane)
 {
     struct check *check = cta->launch->check;
-    uint64_t address = access->address[lane];
+    uint64_t address = access->address[lane], bytes = (uint64_t)access->bytes * access->vec;
     if (address - check->heap >= check->heap_bytes)
         return false;
     const struct allocation *a = allocation_near(check, address);
-    if (a && a->owner == CHECK_HEAP && a->live && address - a->address < a->bytes)
+    if (a && a->owner == CHECK_HEAP && a->live && address - a->address < a->bytes &&
+        a->bytes - (address - a->address) >= bytes)
         return false;
     bool freed = a && !a->live && address - a->address < a->bytes;
     describe(cta,
              finding_at(check, freed ? FAULT_FREED : FAULT_BOUNDS, warp, access->pc, lane,
-                        a ? a->number : 0),
+                        allocation_key(a)),
              access, address);
     return true;
 }
@@ -290,7 +290,7 @@ void global_access(struct watched_cta *cta, struct exec_warp *warp,
         seen = 1;
     else
         check_written_bytes(cta, warp, access, mask);
-    if (access->space != SPACE_CONST && !access->non_coherent)
+    if (access->space != SPACE_CONST)
         check_races(cta, warp, access, seen, strong);
     for (uint32_t rest = strong ? mask : 0; rest; rest &= rest - 1) {
         uint64_t address = access->address[lowest_lane(rest)];

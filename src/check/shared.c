@@ -208,7 +208,7 @@ static uint32_t lane_on(struct watched_cta *cta, uint32_t granule, uint32_t mine
         bad = cta->atomics[granule];
         *did = "changed atomically";
         *pc = cta->write_pcs[granule];
-    } else if (kind == ACCESS_STORE) {
+    } else if (kind != ACCESS_LOAD) {
         uint32_t read = cta->reads[granule], more = cta->more_reads[granule];
         if (!is_before(cta, read, warp, lane))
             bad = read;

@@ -33,6 +33,7 @@ struct finding {
     const void *program;
     uint32_t pc;
     uint32_t allocation; /* its number; 0: none */
+    bool of_heap;        /* allocations of the heap are one: each thread may have its own */
     uint32_t other_pc;   /* of a race: the access that it conflicts with */
     uint32_t early;      /* places that were read unwritten and may yet prove to be a race's */
     char *what;          /* "store of 4 bytes in global memory" */
@@ -161,6 +162,8 @@ struct check {
     uint32_t caller_mask;
 };
 
+/* With the number of an allocation: it is one of the heap. */
+#define OF_HEAP (1u << 31)
 /* A report about a lane of a warp at a pc. */
 struct finding *finding_at(struct check *check, enum fault_kind kind, const struct exec_warp *warp,
                            uint32_t pc, uint32_t lane, uint32_t allocation);
@@ -187,6 +190,8 @@ int insn_line(const struct exec_program *program, uint32_t pc);
 const char *fault_name(enum fault_kind kind);
 const char *fault_key(enum fault_kind kind);
 
+/* What a report about it is told: its number, and that it is of the heap; NULL: 0. */
+uint32_t allocation_key(const struct allocation *a);
 /* The one that holds the address, live or freed, or the nearest to it; NULL: there is none. */
 struct allocation *allocation_near(const struct check *check, uint64_t address);
 /* "0x... is 4 bytes behind the 1024 bytes of allocation 2 (SITE)". */

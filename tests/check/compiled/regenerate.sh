@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")"
 nvcc=${NVCC:-nvcc}
-for name in shapes hopper; do
+for name in hopper orders shapes; do
     arch=sm_80
     if [ "$name" = hopper ]; then arch=sm_90; fi
     "$nvcc" -ptx -lineinfo -arch="$arch" -o "$name.all" "$name.cu"
