@@ -42,8 +42,8 @@ if(SONDE_ASAN OR SONDE_FUZZ)
                         -fno-omit-frame-pointer)
     add_link_options(-fsanitize=address,undefined)
     # A failed check of undefined behaviour traps: the address sanitizer tells file and line (scripts/check.sh asks it to).
-    # With words, each check has a record of its own: 14 MB in `sonde`, read at each end of a program for leaks, and a
-    # quarter of the compiler's time.
+    # With words, each check has a record of its own: 14 MB in `sonde`, read at each end of a program for leaks. Without,
+    # the build takes 6 % less processor time and the tests 9 %.
     include(CheckCCompilerFlag)
     check_c_compiler_flag(-fsanitize-trap=undefined SONDE_SANITIZE_TRAP)
     if(NOT SONDE_UB_WORDS AND SONDE_SANITIZE_TRAP)

@@ -11,7 +11,8 @@
 #include "exec/ops/matrix/tensor_sum.h"
 #include "isa/lane_math.h"
 
-#define ROWS_DRAWN 4000
+#define DRAWN 1500
+#define ROWS 4
 #define COLUMNS 16
 #define TERMS 16
 #define KEPT_BITS 25
@@ -37,70 +38,95 @@ static uint32_t draw_code(const struct float_format *format, uint32_t theme)
 }
 
 struct drawn {
-    _Alignas(32) int32_t b_mantissa[TERMS * COLUMNS], b_exponent[TERMS * COLUMNS];
-    _Alignas(32) int32_t mantissa[TERMS], exponent[TERMS];
-    _Alignas(32) uint32_t addends[COLUMNS];
-    struct product_row row;
+    _Alignas(32) int32_t b[ROWS * PRODUCT_PARTS + TERMS * COLUMNS]; /* as product_rows.b has it */
+    _Alignas(32) int32_t mantissa[ROWS * TERMS], exponent[ROWS * TERMS];
+    _Alignas(32) uint32_t addends[ROWS * COLUMNS];
+    struct product_rows rows;
     bool half, to_half;
 };
 
-static void draw_row(struct drawn *d, const struct product_loops *loops)
+static void draw_parts(int32_t *mantissa, int32_t *exponent, uint32_t count, int32_t scale,
+                       const struct float_format *format, const struct product_loops *loops,
+                       uint32_t theme)
+{
+    uint32_t codes[TERMS * COLUMNS];
+    for (uint32_t i = 0; i < count; i++)
+        codes[i] = draw_code(format, theme);
+    loops->parts(mantissa, exponent, format, codes, count, scale);
+}
+
+/* Up to four rows, which have one b in common or one each. */
+static void draw_rows(struct drawn *d, const struct product_loops *loops)
 {
     const struct float_format *format = draw() & 1 ? &format_f16 : &format_bf16;
-    uint32_t codes[TERMS * COLUMNS], a[TERMS], theme = draw() % 3;
-    for (uint32_t i = 0; i < TERMS * COLUMNS; i++)
-        codes[i] = draw_code(format, theme);
-    for (uint32_t i = 0; i < TERMS; i++)
-        a[i] = draw_code(format, theme);
-    loops->parts(d->b_mantissa, d->b_exponent, format, codes, TERMS * COLUMNS);
-    loops->parts(d->mantissa, d->exponent, format, a, TERMS);
+    uint32_t theme = draw() % 3;
     d->half = draw() % 4 == 0;
     d->to_half = d->half && draw() & 1;
-    for (uint32_t j = 0; j < COLUMNS; j++)
-        d->addends[j] = d->half      ? draw() & 0xffff
+    d->rows = (struct product_rows){.rows = 1 + draw() % ROWS,
+                                    .columns = draw() & 1 ? 8 : COLUMNS,
+                                    .count = 4u << draw() % 3,
+                                    .bits = KEPT_BITS,
+                                    .apart = TERMS,
+                                    .same = draw() & 1,
+                                    .mantissa = d->mantissa,
+                                    .exponent = d->exponent};
+    for (uint32_t row = 0; row < d->rows.rows; row++) {
+        int32_t *b = d->b + (size_t)row * TERMS * COLUMNS;
+        draw_parts(b, b + PRODUCT_PARTS, TERMS * COLUMNS, 1, format, loops, theme);
+        draw_parts(d->mantissa + row * TERMS, d->exponent + row * TERMS, TERMS,
+                   product_scale(KEPT_BITS), format, loops, theme);
+        for (uint32_t k = 0; k < TERMS; k++)
+            d->rows.b[row][k] = b + (size_t)k * COLUMNS;
+    }
+    for (uint32_t i = 0; i < ROWS * COLUMNS; i++)
+        d->addends[i] = d->half      ? draw() & 0xffff
                         : theme == 2 ? draw()
                                      : lane_bits_f32((float)(int32_t)draw() * 0x1p-31f);
-    d->row = (struct product_row){.columns = draw() & 1 ? 8 : COLUMNS,
-                                  .count = 4u << draw() % 3,
-                                  .bits = KEPT_BITS,
-                                  .mantissa = d->mantissa,
-                                  .exponent = d->exponent};
-    for (uint32_t k = 0; k < TERMS; k++) {
-        d->row.b_mantissa[k] = &d->b_mantissa[(size_t)k * COLUMNS];
-        d->row.b_exponent[k] = &d->b_exponent[(size_t)k * COLUMNS];
-    }
 }
 
 /* One sum by the rule. */
-static uint32_t wanted(const struct drawn *d, uint32_t column)
+static uint32_t wanted(const struct drawn *d, uint32_t row, uint32_t column)
 {
     struct tensor_part a[TERMS], b[TERMS];
-    uint32_t code = d->addends[column];
-    for (uint32_t k = 0; k < d->row.count; k++) {
-        a[k] = (struct tensor_part){d->mantissa[k], d->exponent[k]};
-        b[k] = (struct tensor_part){d->row.b_mantissa[k][column], d->row.b_exponent[k][column]};
+    uint32_t code = d->addends[row * d->rows.columns + column];
+    for (uint32_t k = 0; k < d->rows.count; k++) {
+        const int32_t *of_b = d->rows.b[d->rows.same ? 0 : row][k] + column;
+        uint32_t i = row * TERMS + k;
+        a[k] = (struct tensor_part){d->mantissa[i] / product_scale(KEPT_BITS), d->exponent[i]};
+        b[k] = (struct tensor_part){of_b[0], of_b[PRODUCT_PARTS]};
     }
     double c = d->half ? format_widen(&format_f16, code) : (double)lane_float(code);
-    double sum = tensor_sum(c, d->half ? format_f16.min_exponent : -126, a, b, d->row.count);
+    double sum = tensor_sum(c, d->half ? format_f16.min_exponent : -126, a, b, d->rows.count);
     return d->to_half ? tensor_round_f16(sum) : lane_bits_f32(tensor_cut_f32(sum));
+}
+
+static void check_row(const struct drawn *d, uint32_t row, const uint32_t *codes, bool left)
+{
+    const uint32_t columns = d->rows.columns;
+    if (left)
+        assert_memory_equal(codes, d->addends + row * columns, columns * sizeof *codes);
+    for (uint32_t j = 0; !left && j < columns; j++)
+        assert_int_equal(codes[j], wanted(d, row, j));
 }
 
 static void check_loops(const struct product_loops *loops)
 {
-    uint32_t whole = 0;
-    for (uint32_t i = 0; i < ROWS_DRAWN; i++) {
-        struct drawn d;
-        _Alignas(32) uint32_t codes[COLUMNS];
-        draw_row(&d, loops);
+    static struct drawn d;
+    uint32_t whole = 0, all = 0;
+    for (uint32_t i = 0; i < DRAWN; i++) {
+        _Alignas(32) uint32_t codes[ROWS * COLUMNS];
+        draw_rows(&d, loops);
         memcpy(codes, d.addends, sizeof codes);
-        bool done = loops->whole_row(codes, &d.row, d.half, d.to_half);
-        whole += done;
-        if (!done)
-            assert_memory_equal(codes, d.addends, sizeof codes);
-        for (uint32_t j = 0; done && j < d.row.columns; j++)
-            assert_int_equal(codes[j], wanted(&d, j));
+        uint32_t left = loops->whole_rows(codes, &d.rows, d.half, d.to_half);
+        assert_int_equal(left >> d.rows.rows, 0);
+        for (uint32_t row = 0; row < d.rows.rows; row++) {
+            bool is_left = left >> row & 1;
+            check_row(&d, row, codes + row * d.rows.columns, is_left);
+            whole += !is_left;
+            all++;
+        }
     }
-    assert_true(whole > ROWS_DRAWN / 2 && whole < ROWS_DRAWN);
+    assert_true(whole > all / 2 && whole < all);
 }
 
 static void check_dots(const struct product_loops *loops)

@@ -210,14 +210,15 @@ static void a_cache_smaller_than_the_first_circle_is_found(void **state)
     assert_geometry(&found.caches[L2], &config.l2);
 }
 
-static void an_uneven_hash_has_no_number_of_sets(void **state)
+static void sets_of_an_uneven_hash_are_found_one_by_one(void **state)
 {
     (void)state;
     struct toy_config config = fermi;
     config.l1.index = TOY_HASH;
     dissect(&config);
-    assert_refused(&found.caches[0].sets);
-    assert_true(found.caches[0].size.confidence < 0.9);
+    assert_value(&found.caches[0].sets, config.l1.sets);
+    assert_value(&found.caches[0].size,
+                 (double)config.l1.line_bytes * config.l1.sets * config.l1.ways);
 }
 
 static void a_missing_first_level_is_absent_and_hides_nothing(void **state)
@@ -586,7 +587,7 @@ int main(void)
         cmocka_unit_test(direct_mapped_and_fully_associative_caches_are_told),
         cmocka_unit_test(unequal_sets_have_ways_each),
         cmocka_unit_test(a_cache_smaller_than_the_first_circle_is_found),
-        cmocka_unit_test(an_uneven_hash_has_no_number_of_sets),
+        cmocka_unit_test(sets_of_an_uneven_hash_are_found_one_by_one),
         cmocka_unit_test(a_missing_first_level_is_absent_and_hides_nothing),
         cmocka_unit_test(without_any_cache_the_memory_still_has_a_latency),
         cmocka_unit_test(shuffled_latencies_say_nothing),
