@@ -68,11 +68,10 @@ static void timeline_insert(struct timeline *timeline, uint32_t i, uint64_t star
     timeline->count++;
 }
 
-uint64_t timeline_reserve(struct timeline *timeline, uint64_t earliest_ps, uint64_t duration_ps)
+/* The general case: before, between or behind several stretches. */
+__attribute__((noinline)) static uint64_t reserve_gap(struct timeline *timeline,
+                                                      uint64_t earliest_ps, uint64_t duration_ps)
 {
-    if (duration_ps == 0) {
-        return earliest_ps;
-    }
     timeline_forget_past(timeline);
     uint32_t i = timeline->count;
     uint64_t start_ps = earliest_ps;
@@ -87,5 +86,27 @@ uint64_t timeline_reserve(struct timeline *timeline, uint64_t earliest_ps, uint6
         }
     }
     timeline_insert(timeline, i, start_ps, start_ps + duration_ps);
+    return start_ps;
+}
+
+/* Mostly there is one stretch, which is over or is made longer. */
+uint64_t timeline_reserve(struct timeline *timeline, uint64_t earliest_ps, uint64_t duration_ps)
+{
+    if (duration_ps == 0) {
+        return earliest_ps;
+    }
+    if (timeline->count != 1) {
+        return reserve_gap(timeline, earliest_ps, duration_ps);
+    }
+    struct interval *only = &timeline->busy[0];
+    if (only->end_ps <= engine_now_ps(timeline->engine)) {
+        *only = (struct interval){earliest_ps, earliest_ps + duration_ps};
+        return earliest_ps;
+    }
+    if (earliest_ps > only->end_ps || earliest_ps + duration_ps <= only->start_ps) {
+        return reserve_gap(timeline, earliest_ps, duration_ps);
+    }
+    uint64_t start_ps = only->end_ps;
+    only->end_ps = start_ps + duration_ps;
     return start_ps;
 }
