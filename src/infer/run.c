@@ -73,7 +73,7 @@ static bool is_small(const struct level *level)
 /* A published recipe walks a cache through again and again, for what is known by then: of the loads
  * that caches may take, one part in so many. Of a small cache noise alone makes it take as many.
  * Chosen. */
-static const uint64_t recipe_part = 8, small_recipe_part = 40;
+static const uint64_t recipe_part = 8, small_recipe_part = 16;
 
 static uint64_t loads_of_recipe(const struct level *level)
 {

@@ -20,9 +20,10 @@
 
 /* Thresholds. Fixed by: blind trials (tests/blind). */
 static const struct {
-    unsigned window, least_window, first_look, load_budget, most_lines, passes;
+    unsigned window, few_lines, least_window, first_look, load_budget, most_lines, passes;
 } limits = {
     .window = 6,            /* times what the cache holds: lines that are put into sets */
+    .few_lines = 256,       /* lines that are put into sets at least. Chosen */
     .least_window = 3,      /* the same at least, for each set must have more lines than ways */
     .first_look = 2,        /* times what the cache holds: a beginning that does not fit */
     .load_budget = 4000000, /* loads that all may cost */
@@ -179,6 +180,7 @@ int index_find_each(struct level *level, bool *found, size_t ways, struct rng *r
     uint64_t bytes = level->fit.stride > level->line.bytes ? level->fit.stride : level->line.bytes;
     size_t holds = (size_t)(level->fit.count * level->fit.stride / bytes);
     size_t window = limits.window * holds, most = line_limit(level);
+    window = window > limits.few_lines ? window : limits.few_lines;
     most = most < SETMAP_MAX_SETS ? most : SETMAP_MAX_SETS;
     window = window < most ? window : most;
     *found = false;
