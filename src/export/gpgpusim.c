@@ -22,7 +22,8 @@
 /* How a cache option is filled in beside its geometry. */
 struct letters {
     char write, allocate, write_miss;
-    const char *misses; /* M:entries:merges,queue[:fifo],port */
+    const char *misses; /* M:entries:merges,queue:fifo */
+    unsigned port;      /* bytes a cycle; 0: a line, the program's default */
 };
 
 struct shape {
@@ -109,10 +110,11 @@ static void cache_option(struct strbuf *out, const json_t *cache, const char *op
     }
     what_is_lost(out, cache, &shape, parts);
     char policy = replacement(cache);
-    strbuf_printf(out, "%s %c:%" PRIu64 ":%" PRIu64 ":%" PRIu64 ",%c:%c:%c:%c:L,%s\n", option,
-                  shape.is_sectored ? 'S' : 'N', shape.sets, shape.line, shape.ways,
+    uint64_t port = letters->port ? letters->port : shape.line;
+    strbuf_printf(out, "%s %c:%" PRIu64 ":%" PRIu64 ":%" PRIu64 ",%c:%c:%c:%c:L,%s,%" PRIu64 "\n",
+                  option, shape.is_sectored ? 'S' : 'N', shape.sets, shape.line, shape.ways,
                   policy ? policy : 'L', letters->write, letters->allocate, letters->write_miss,
-                  letters->misses);
+                  letters->misses, port);
 }
 
 /* Partitions among which the sets divide into powers of two most nearly; the fewest. */
@@ -182,19 +184,20 @@ static void caches(struct strbuf *out, const json_t *root, uint64_t parts)
 {
     const json_t *outstanding = json_object_get(root, "outstanding");
     uint64_t entries = 0, mergers = 8;
-    char misses[64] = "A:64:8,8";
+    char misses[64] = "A:64:8,8:0";
     if (strcmp(saved_text(outstanding, "structure", ""), "mshr") == 0 &&
         saved_u64(&entries, outstanding, "entries")) {
         saved_u64(&mergers, outstanding, "mergers");
-        snprintf(misses, sizeof(misses), "A:%" PRIu64 ":%" PRIu64 ",8", entries,
+        snprintf(misses, sizeof(misses), "A:%" PRIu64 ":%" PRIu64 ",8:0", entries,
                  mergers ? mergers : 1);
     } else {
         strbuf_append(out, "# miss tables were not measured: 64 entries of 8\n");
     }
     const json_t *l1 = saved_cache(root, "l1_data");
-    const struct letters first = {'L', 'm', 'N', misses}, second = {'B', 'm', 'W', "A:64:8,8:0,32"},
-                         texture = {'R', 'm', 'N', "F:128:4,128:2"},
-                         constant = {'R', 'f', 'N', "A:2:64,4"};
+    const struct letters first = {'L', 'm', 'N', misses, 0},
+                         second = {'B', 'm', 'W', "A:64:8,8:0", 32},
+                         texture = {'R', 'm', 'N', "F:128:4,128:2", 0},
+                         constant = {'R', 'f', 'N', "A:2:64,4:0", 0};
     cache_option(out, l1 ? l1 : saved_cache(root, "local_l1"), "-gpgpu_cache:dl1", &first, 1);
     cache_option(out, saved_cache(root, "l2"), "-gpgpu_cache:dl2", &second, parts);
     cache_option(out, saved_cache(root, "texture_l1"), "-gpgpu_tex_cache:l1", &texture, 1);
