@@ -241,8 +241,7 @@ static void the_topology_limits_where_buffers_are_ample(void **state)
     assert_saturates(ample(NOC_TOPOLOGY_CROSSBAR, 1, 1), 36, 1);
 }
 
-/* A flit on its way through a pipelined crossbar has its place in the next buffer: what the study
- * bakhoda2009 takes for routers that are slower "without affecting peak throughput". */
+/* A flit on its way through a pipelined crossbar has its place in the next buffer. */
 static void pipelined_routers_need_larger_buffers_for_the_same_throughput(void **state)
 {
     (void)state;
