@@ -415,23 +415,32 @@ static double way_of_constants(const struct latency_plan *plan, const struct mod
     return hit + penalty.value - own - way_more(t, fetched_bytes(outer, sector), !is_shared);
 }
 
-/* Where L2's hits were not measured, they are what the misses of L1, or else of constants, leave
- * beside the base's terms. */
+/* What the misses of L1 leave of a load that hits L2, at least a hit of L1; 0: not told. */
+static double way_of_l1(const struct latency_plan *plan, const struct model_text *t,
+                        const json_t *l1)
+{
+    struct saved_value penalty;
+    double hit;
+    uint32_t fetched = fetched_bytes(l1, t->base->l1_data.sector_bytes);
+    if (!hit_latency(&hit, plan, l1) || !saved_value(&penalty, l1, "miss_penalty")) {
+        return 0;
+    }
+    return fmax(hit, hit + penalty.value - way_more(t, fetched, true) - plan->l1_through);
+}
+
+/* Where L2's hits were not measured, they are what the misses of L1, or else of local memory or of
+ * constants, leave beside the base's terms: nothing comes back sooner than the shorter of both. */
 static void l2_hit_of_misses(double *l2_hit, const struct latency_plan *plan,
                              const struct model_text *t)
 {
-    const json_t *l1 = saved_cache(t->root, "l1_data");
-    struct saved_value penalty;
-    double hit;
-    l1 = l1 ? l1 : saved_cache(t->root, "local_l1");
-    uint32_t fetched = fetched_bytes(l1, t->base->l1_data.sector_bytes);
-    if (hit_latency(&hit, plan, l1) && saved_value(&penalty, l1, "miss_penalty")) {
-        double left = hit + penalty.value - way_more(t, fetched, true) - plan->l1_through;
-        *l2_hit = left > hit ? left : hit;
-        return;
+    double way = way_of_l1(plan, t, saved_cache(t->root, "l1_data"));
+    if (way <= 0) {
+        double local = way_of_l1(plan, t, saved_cache(t->root, "local_l1"));
+        double constants = way_of_constants(plan, t);
+        constants += constants > 0 ? plan->lsu : 0;
+        way = local > 0 && (constants <= 0 || local < constants) ? local : constants;
     }
-    double way = way_of_constants(plan, t);
-    *l2_hit = way > 0 ? way + plan->lsu : *l2_hit;
+    *l2_hit = way > 0 ? way : *l2_hit;
 }
 
 /*
