@@ -176,6 +176,9 @@ static int run_probe(struct probe_live *live, struct trace *trace,
     if (rc < 0) {
         return rc;
     }
+    if (strcmp(complete->probe, "threads") != 0) { /* others may want as much memory */
+        buffer_release(live, &live->cold);
+    }
     rc = runners[probe_find(complete->probe) - probe_at(0)](live, trace, complete);
     if (touches > 4 * ordered && live->device->work > before) {
         live->touch_work = (double)(live->device->work - before) / touches;
