@@ -41,7 +41,7 @@ struct probe_live {
     VEC(struct loaded_kernel) kernels;
     struct ground grounds[GROUND_COUNT];
     struct buffer out, staging, flush, cold;
-    uint64_t cold_at; /* of `cold`: lines from here on were not read for longest */
+    uint64_t cold_at;                /* of `cold`: lines from here on were not read for longest */
     uint64_t work_begin, work_limit; /* of the device's work; 0: none */
     double allowed;                  /* share of that which may be done by now */
     uint32_t touch_threads;          /* a block of so many was too large; 0: none was */
