@@ -48,8 +48,8 @@ struct engine {
     uint32_t count; /* of all events */
     uint32_t heap_count, heap_capacity;
     struct event *heap;
-    /* Sorted, in the place of their bucket, which is empty as far as others see; [next, end) are not
-     * taken yet. */
+    /* Sorted, in the place of their bucket, which is empty as far as others see; [next, end) are
+     * not taken yet. */
     struct event *run_next, *run_end;
     /* Buckets by stretch of time; those that are not empty begin within a ring's length after
      * `poured`, which is the run's stretch, and not before `first`. */
@@ -242,9 +242,8 @@ static void heap_sift_down(struct event *heap, uint32_t count, const struct even
 
 static bool event_list_reserve(struct event_list *list, uint32_t capacity)
 {
-    struct event *events = list->capacity < capacity
-                               ? realloc(list->events, capacity * sizeof *events)
-                               : list->events;
+    struct event *events =
+        list->capacity < capacity ? realloc(list->events, capacity * sizeof *events) : list->events;
     if (!events) {
         return false;
     }

@@ -101,8 +101,8 @@ static bool issue_parameter(struct exec_warp *warp, const struct uop *uop, uint3
     access_begin(access, warp, memory->kind, SPACE_PARAM, memory->bytes);
     access->vec = memory->vec;
     access->mask = mask;
-    access->done = mask && memory->kind == ACCESS_LOAD &&
-                   warp->state->program->direct(warp, uop, mask);
+    access->done =
+        mask && memory->kind == ACCESS_LOAD && warp->state->program->direct(warp, uop, mask);
     return access->done;
 }
 
