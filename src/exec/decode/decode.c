@@ -172,13 +172,27 @@ static bool acts_at_issue(const struct ptx_insn *insn)
     return isa_row(insn->op)->at_issue && reaches_device_memory(insn);
 }
 
+/* Copies in bulk see what was stored before a fence between the proxies alone. */
+static bool sees_behind_fences(const struct ptx_insn *insn)
+{
+    const char *name = isa_row(insn->op)->name;
+    return strncmp(name, "cp.async.bulk", strlen("cp.async.bulk")) == 0 ||
+           strncmp(name, "cp.reduce.async.bulk", strlen("cp.reduce.async.bulk")) == 0;
+}
+
+static bool is_device_fence(const struct ptx_insn *insn)
+{
+    return insn->op == OP_FENCE_PROXY_ASYNC && isa_space_base(insn->space[0]) != SPACE_SHARED;
+}
+
 /*
  * In a program with such instructions they wait for the warp's earlier accesses, and barriers for
- * those of all that come to them, so that what was stored before is there.
+ * those of all that come to them, so that what was stored before is there; not so where only copies
+ * in bulk act and no fence lets them see such stores.
  */
 static void order_at_issue(struct exec_program *program)
 {
-    bool any = false;
+    bool any = false, waits = false;
     for (uint32_t pc = 0; pc < program->length; pc++) {
         const struct ptx_insn *insn = program->insns[pc];
         struct exec_uop_info *info = &program->infos[pc];
@@ -186,8 +200,9 @@ static void order_at_issue(struct exec_program *program)
         info->is_outward = acts || (insn && isa_row(insn->op)->at_issue);
         info->releases |= acts;
         any |= acts;
+        waits |= insn && ((acts && !sees_behind_fences(insn)) || is_device_fence(insn));
     }
-    for (uint32_t pc = 0; any && pc < program->length; pc++)
+    for (uint32_t pc = 0; any && waits && pc < program->length; pc++)
         if (program->infos[pc].is_barrier)
             program->infos[pc].releases = true;
     program->acts_at_issue = any;
