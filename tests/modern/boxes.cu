@@ -1,6 +1,6 @@
 // What the engine of bulk copies does: boxes with edges and holes, of one to five dimensions, im2col before wgmma, sums into device memory by rows and by
 // boxes, rings of rows, tensor maps that a kernel changes.
-#include "modern.h"
+#include "modern.cuh"
 
 #include <cuda/barrier>
 

@@ -1,6 +1,6 @@
 // Blocks that work together: distributed shared memory, stores and boxes that arrive at other blocks' barriers, launches that begin before the one in front
 // has ended, sums by atomics of vectors, flags between blocks.
-#include "modern.h"
+#include "modern.cuh"
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>

@@ -1,7 +1,7 @@
 // Products of four warps, whose operands lie in shared memory or in registers, by rows or by columns, of every type; rings that one warp fills and others
 // empty, with registers handed over; results that leave through stmatrix and boxes.
-#include "modern.h"
-#include "products.h"
+#include "modern.cuh"
+#include "products.cuh"
 
 // Of rows of 128 bytes, swizzled; of a turned one of 64 elements a row eight k are 1024 bytes apart.
 static __device__ uint64_t described(const void *p)

@@ -1,6 +1,6 @@
 // Products and rows behind cp.async: rings of several stages with what is cut off at the edges filled with zeros, mma of every narrow type, a pipeline of
 // libcu++, barriers at which copies arrive, attention in the manner of FlashAttention 2.
-#include "modern.h"
+#include "modern.cuh"
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>

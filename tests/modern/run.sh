@@ -7,7 +7,7 @@ nvcc=$1 sonde=$2 source=$3 folder=$4
 here=$(dirname "$source")
 name=$(basename "$source" .cu)
 binary=$folder/$name
-if [ -z "$(find "$binary" -newer "$source" -newer "$here/modern.h" -newer "$here/products.h" 2>/dev/null)" ]; then
+if [ -z "$(find "$binary" -newer "$source" -newer "$here/modern.cuh" -newer "$here/products.cuh" 2>/dev/null)" ]; then
     "$nvcc" -w -std=c++17 -O3 -gencode arch=compute_90a,code=compute_90a -cudart shared -o "$binary" "$source"
 fi
 for mode in --functional --timing --check; do

@@ -76,7 +76,7 @@ static void split_codes(struct parts *out, const struct product *p,
 /* b's parts by rows, n apart. */
 static void split_b(struct parts *b, const struct product *p, const struct product_operands *o)
 {
-    uint32_t line[PRODUCT_DEPTH], codes[PRODUCT_DEPTH * PRODUCT_COLUMNS];
+    uint32_t line[PRODUCT_DEPTH] = {0}, codes[PRODUCT_DEPTH * PRODUCT_COLUMNS];
     const uint32_t n = p->mnk.n, depth = p->mnk.k;
     for (uint32_t j = 0; j < n; j++) {
         uint32_t *at = &codes[j];
