@@ -1,4 +1,6 @@
 /* sonde explain: what attributes are, how they are found, what can fool them. */
+#include <stdlib.h>
+
 #include "cli/cli.h"
 
 static int print_one(const char *name)
