@@ -365,21 +365,6 @@ BY_WORDS void grant_channels(struct fabric *fabric, uint32_t router, uint32_t fi
     }
 }
 
-void fabric_deliver(struct fabric *fabric, struct output *output, struct flit flit, uint64_t cycle)
-{
-    uint64_t there = cycle + fabric->hop_cycles;
-    credit_push(&fabric->node_credits,
-                (struct credit){.cycle = there + fabric->credit_cycles,
-                                .output = (uint32_t)(output - fabric->output)});
-    if (flit.tail) {
-        fabric->inside--;
-        fabric->stats.packets++;
-        fabric->stats.flits += flit.packet->flits;
-        fabric->stats.routers += flit.packet->routers;
-        fabric->arrived(fabric->ctx, flit.packet, there);
-    }
-}
-
 /* The flit at the front of input `local` passes the crossbar. */
 BY_WORDS void leave(struct fabric *fabric, uint32_t router, uint32_t local, struct input *in,
                     uint64_t cycle, uint32_t words)

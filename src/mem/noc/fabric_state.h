@@ -148,8 +148,6 @@ struct fabric {
     struct fabric_stats stats;
 };
 
-/* Into the node behind an output. */
-void fabric_deliver(struct fabric *fabric, struct output *output, struct flit flit, uint64_t cycle);
 /* fabric_swift.c: fabric_tick() and what credits of a node that is no longer blocked do. */
 void fabric_swift_tick(struct fabric *fabric, uint64_t cycle);
 void fabric_swift_credits(struct fabric *fabric, struct output *output, uint32_t count);
@@ -183,6 +181,23 @@ static inline void credit_push(struct credit_line *line, struct credit credit)
 {
     assert(line->count <= line->mask);
     line->ring[(line->head + line->count++) & line->mask] = credit;
+}
+
+/* Into the node behind an output. */
+static inline void fabric_deliver(struct fabric *fabric, struct output *output, struct flit flit,
+                                  uint64_t cycle)
+{
+    uint64_t there = cycle + fabric->hop_cycles;
+    credit_push(&fabric->node_credits,
+                (struct credit){.cycle = there + fabric->credit_cycles,
+                                .output = (uint32_t)(output - fabric->output)});
+    if (flit.tail) {
+        fabric->inside--;
+        fabric->stats.packets++;
+        fabric->stats.flits += flit.packet->flits;
+        fabric->stats.routers += flit.packet->routers;
+        fabric->arrived(fabric->ctx, flit.packet, there);
+    }
 }
 
 static inline const struct flit *front(const struct input *in)
