@@ -164,7 +164,7 @@ static double share_sooner(const uint32_t *first, const uint32_t *second, uint32
 static int part_from_others(struct counting *c, const struct looking *at)
 {
     size_t parts = 1 + (size_t)at->count;
-    struct looks first, again;
+    struct looks first = {0}, again = {0};
     int rc = measure_looks(c, &first, at, 0);
     uint32_t *copy = rc ? NULL : malloc(parts * c->again * sizeof *copy);
     if (rc || !copy) {
@@ -189,7 +189,7 @@ static int part_from_others(struct counting *c, const struct looking *at)
 static int look(struct counting *c, uint32_t owner, uint32_t from, uint32_t count)
 {
     const struct looking at = {owner, from, count, next_base(c)};
-    struct looks looks;
+    struct looks looks = {0};
     int rc = measure_looks(c, &looks, &at, 0);
     if (rc) {
         return rc;

@@ -50,7 +50,7 @@ static void rest_free(struct rest *rest)
 static int rest_create(struct rest *out, struct level *level, size_t holds, size_t window)
 {
     *out = (struct rest){.level = level,
-                         .line = malloc((window + 1) * sizeof *out->line),
+                         .line = calloc(window + 1, sizeof *out->line),
                          .offset = malloc((window + 1) * sizeof *out->offset),
                          .room = malloc((window + 1) * sizeof *out->room),
                          .count = window,
@@ -121,7 +121,7 @@ static int find_beginning(struct rest *rest, size_t *count)
 static int find_members(struct rest *rest, struct eviction_set *set, size_t count, size_t from,
                         size_t to)
 {
-    bool fits;
+    bool fits = true;
     int rc = from < to ? verdict_without(rest, &fits, count, from, to) : 0;
     if (rc || from >= to || !fits) {
         return rc;
@@ -146,7 +146,7 @@ static int take_set(struct rest *rest, struct eviction_set *set)
     int rc = find_beginning(rest, &count);
     *set = (struct eviction_set){.level = rest->level};
     rc = rc ? rc : find_members(rest, set, count, 0, count - 1);
-    if (rc == 0 && set->ways == 0) {
+    if (rc == 0 && (count == 0 || set->ways == 0)) {
         rc = lab_undecided(rest->level->lab, "lines that do not fit together share no set");
     }
     if (rc) {
