@@ -23,7 +23,6 @@
 #define GROUP_SHIFT 10
 #define GROUP_MAX ((1u << (32 - GROUP_SHIFT)) - 2)
 #define LANE_BITS 5
-#define MATRIX_ROW_BYTES 16 /* each address of ldmatrix and stmatrix */
 
 struct copies {
     uint32_t made[CHECK_WARPS][WARP_LANES], over[CHECK_WARPS][WARP_LANES]; /* groups */

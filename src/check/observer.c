@@ -11,7 +11,6 @@
 #include "exec/program.h"
 #include "util/error.h"
 
-#define MATRIX_ROW_BYTES 16 /* each address of ldmatrix and stmatrix */
 #define BARRIER_BYTES 8
 
 static void *begins(void *ctx, const struct exec_launch *launch, const uint8_t **watch)

@@ -9,7 +9,8 @@
 #include "util/container/map.h"
 #include "util/container/vec.h"
 
-#define CHECK_WARPS 32 /* of a block: 1024 threads */
+#define CHECK_WARPS 32      /* of a block: 1024 threads */
+#define MATRIX_ROW_BYTES 16 /* each address of ldmatrix and stmatrix */
 
 /* ---- reports: finding.c ---- */
 

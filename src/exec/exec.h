@@ -83,7 +83,8 @@ struct exec_uop_info {
     enum exec_groups products, copies, bulk;
     /* GROUPS_WAIT: the youngest groups, which may go on. */
     uint8_t products_left, copies_left, bulk_left;
-    bool is_bulk;                /* copies that env->transfers is told of */
+    bool is_bulk;      /* copies that env->transfers is told of */
+    bool is_bulk_copy; /* of these: sees what was stored before a fence of proxies alone */
     bool is_mbarrier, is_remote; /* is_remote: perhaps of another CTA's */
     bool is_test;                /* of a barrier in shared memory, which it leaves as it is */
     struct lowered lowered;

@@ -69,6 +69,7 @@ static int buffer_allocate(struct probe_live *live, struct buffer *buffer, uint6
 static bool give_way(struct probe_live *live, const struct buffer *buffer)
 {
     struct ground *other = NULL;
+    _Static_assert(GROUND_COUNT == 2, "there is one other ground");
     for (size_t i = 0; i < GROUND_COUNT; i++) {
         other = buffer == &live->grounds[i].buffer ? &live->grounds[GROUND_COUNT - 1 - i] : other;
     }

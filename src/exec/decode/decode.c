@@ -172,14 +172,7 @@ static bool acts_at_issue(const struct ptx_insn *insn)
     return isa_row(insn->op)->at_issue && reaches_device_memory(insn);
 }
 
-/* Copies in bulk see what was stored before a fence between the proxies alone. */
-static bool sees_behind_fences(const struct ptx_insn *insn)
-{
-    const char *name = isa_row(insn->op)->name;
-    return strncmp(name, "cp.async.bulk", strlen("cp.async.bulk")) == 0 ||
-           strncmp(name, "cp.reduce.async.bulk", strlen("cp.reduce.async.bulk")) == 0;
-}
-
+/* Copies in bulk see what was stored before such a fence alone. */
 static bool is_device_fence(const struct ptx_insn *insn)
 {
     return insn->op == OP_FENCE_PROXY_ASYNC && isa_space_base(insn->space[0]) != SPACE_SHARED;
@@ -200,7 +193,7 @@ static void order_at_issue(struct exec_program *program)
         info->is_outward = acts || (insn && isa_row(insn->op)->at_issue);
         info->releases |= acts;
         any |= acts;
-        waits |= insn && ((acts && !sees_behind_fences(insn)) || is_device_fence(insn));
+        waits |= (acts && !info->is_bulk_copy) || (insn && is_device_fence(insn));
     }
     for (uint32_t pc = 0; any && waits && pc < program->length; pc++)
         if (program->infos[pc].is_barrier)

@@ -122,19 +122,11 @@ BY_WORDS void hop_credits_return(struct fabric *fabric, uint64_t cycle, uint32_t
     line->count = count;
 }
 
-/* A node that is blocked holds its credits back. */
 BY_WORDS void node_credits_return(struct fabric *fabric, uint64_t cycle, uint32_t words)
 {
-    struct credit_line *line = &fabric->node_credits;
-    for (; line->count && line->ring[line->head & line->mask].cycle <= cycle; line->head++) {
-        struct output *output = &fabric->output[line->ring[line->head & line->mask].output];
-        struct node *node = &fabric->node[output->node];
-        if (node->blocked) {
-            node->owed[output - &fabric->output[node->first_ejection]]++;
-        } else {
-            give_credits(fabric, output, 1, words);
-        }
-        line->count--;
+    struct output *output;
+    while ((output = node_credit_next(fabric, cycle)) != NULL) {
+        give_credits(fabric, output, 1, words);
     }
 }
 

@@ -183,6 +183,23 @@ static inline void credit_push(struct credit_line *line, struct credit credit)
     line->ring[(line->head + line->count++) & line->mask] = credit;
 }
 
+/* The next of the node outputs whose credits come back by `cycle`; NULL: there is none. A node that
+ * is blocked holds its credits back. */
+static inline struct output *node_credit_next(struct fabric *fabric, uint64_t cycle)
+{
+    struct credit_line *line = &fabric->node_credits;
+    while (line->count && line->ring[line->head & line->mask].cycle <= cycle) {
+        struct output *output = &fabric->output[line->ring[line->head++ & line->mask].output];
+        struct node *node = &fabric->node[output->node];
+        line->count--;
+        if (!node->blocked) {
+            return output;
+        }
+        node->owed[output - &fabric->output[node->first_ejection]]++;
+    }
+    return NULL;
+}
+
 /* Into the node behind an output. */
 static inline void fabric_deliver(struct fabric *fabric, struct output *output, struct flit flit,
                                   uint64_t cycle)

@@ -101,19 +101,11 @@ static inline void hop_credits_return(struct fabric *fabric, uint32_t turn)
     }
 }
 
-/* A node that is blocked holds its credits back. */
 static inline void node_credits_return(struct fabric *fabric, uint64_t cycle)
 {
-    struct credit_line *line = &fabric->node_credits;
-    for (; line->count && line->ring[line->head & line->mask].cycle <= cycle; line->head++) {
-        struct output *output = &fabric->output[line->ring[line->head & line->mask].output];
-        struct node *node = &fabric->node[output->node];
-        if (node->blocked) {
-            node->owed[output - &fabric->output[node->first_ejection]]++;
-        } else {
-            give_credits(fabric, output, 1);
-        }
-        line->count--;
+    struct output *output;
+    while ((output = node_credit_next(fabric, cycle)) != NULL) {
+        give_credits(fabric, output, 1);
     }
 }
 

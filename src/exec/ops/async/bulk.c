@@ -158,6 +158,7 @@ int decode_bulk(struct decoder *d)
     struct uop_async *a = begin(d, run_bulk);
     if (!a)
         return error_memory();
+    d->info->is_bulk_copy = true;
     a->has_barrier = insn->mods[MODC_COMPLETION] == MOD_COMPLETION_mbarrier;
     a->has_ctas = insn->mods[MODC_MULTICAST] != MOD_NONE;
     int rc = async_decode_place(d, &a->to, &o[0], insn->space[0]);

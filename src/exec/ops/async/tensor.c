@@ -370,7 +370,7 @@ static struct uop_tensor *begin(struct decoder *d, uop_run *run)
         return NULL;
     d->uop->tensor = t;
     d->uop->run = run;
-    d->info->is_async = d->info->is_bulk = run == run_copy_tensor;
+    d->info->is_async = d->info->is_bulk = d->info->is_bulk_copy = run == run_copy_tensor;
     return t;
 }
 
