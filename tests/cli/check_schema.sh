@@ -15,20 +15,14 @@ for format in json:2.json junit:2.xml; do check "$format" wrong_half_warp_shuffl
 for format in json:3.json junit:3.xml; do check "$format" wrong_heap_not_freed heap.ptx --block 1; done
 for format in json:4.json junit:4.xml; do check "$format" right_behind_the_end global.ptx --block 32; done
 for format in json:5.json junit:5.xml; do check "$format" wrong_tile_without_barrier 'a <b> & "c".ptx' --block 16,16; done
-/usr/bin/python3 - "$SOURCE/docs/check.schema.json" <<'PY'
-import copy, json, sys
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$SOURCE/tests/support /usr/bin/python3 - "$SOURCE/docs/check.schema.json" <<'PY'
+import copy, functools, json, sys
 import xml.etree.ElementTree as xml
 
-import jsonschema
+import schema as schemas
 
-schema = json.load(open(sys.argv[1]))
-jsonschema.Draft7Validator.check_schema(schema)
-validator = jsonschema.Draft7Validator(schema)
-
-
-def told(what, document):
-    errors = list(validator.iter_errors(document))
-    print("%s: %s" % (what, "valid" if not errors else errors[0].message[:90]))
+schema = schemas.load(sys.argv[1])
+told = functools.partial(schemas.tell, schema)
 
 
 for number in range(1, 6):

@@ -5,18 +5,13 @@ cp "$DATA/double.ptx" .
 sonde exec double.ptx -q --block 32 --arg zero:256 --arg u32:3 --stats launch.json
 sonde exec double.ptx -q --grid 20 --block 128 --arg zero:10240 --arg u32:2560 -d sim:h200 --stats h200.json
 sonde workload bfs -q --size 300 --stats program.json
-/usr/bin/python3 - "$SOURCE/docs/statistics.schema.json" launch.json h200.json program.json <<'PY'
-import copy, json, sys
-import jsonschema
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$SOURCE/tests/support /usr/bin/python3 - "$SOURCE/docs/statistics.schema.json" launch.json h200.json program.json <<'PY'
+import copy, functools, json, sys
 
-schema = json.load(open(sys.argv[1]))
-jsonschema.Draft7Validator.check_schema(schema)
-validator = jsonschema.Draft7Validator(schema)
+import schema as schemas
 
-
-def told(what, document):
-    errors = list(validator.iter_errors(document))
-    print("%s: %s" % (what, "valid" if not errors else errors[0].message[:90]))
+schema = schemas.load(sys.argv[1])
+told = functools.partial(schemas.tell, schema)
 
 
 def described(path, node):
