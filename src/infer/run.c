@@ -62,6 +62,8 @@ static const double recipes_share = 0.6, copy_share = 0.9;
 /* By when paths are compared and caches are counted: a large cache is filled again and again, many
  * SMs of an L2 in parts ask each other many times. Chosen. */
 static const double sharing_share = 0.8, count_share = 0.85;
+/* By when translation is known: loads in flight, which come after, take a hundredth. Chosen. */
+static const double translation_share = 0.95;
 /* Bytes that fit: walks of so small a cache are cheap, and its recipes come in any case. Chosen. */
 static const uint64_t recipes_small = 8192;
 
@@ -121,7 +123,7 @@ static int run_one(struct level *level, size_t i)
     lab->most_loads = experiment->kind == STRUCTURE ? lab->level_loads
                       : experiment->kind == RECIPE  ? loads_of_recipe(level)
                                                     : 0;
-    trace_allow(lab->source, share_of(level, experiment->kind));
+    lab_allow(lab, share_of(level, experiment->kind));
     int rc = experiment->run(level);
     lab->most_loads = 0;
     if (i == EXPERIMENT_line && rc == INFER_UNDECIDED && level->conflict.count) {
@@ -347,6 +349,7 @@ static double share_of_device(size_t experiment)
 {
     return experiment == DEVICE_EXPERIMENT_sharing ? sharing_share
            : experiment == DEVICE_EXPERIMENT_count ? count_share
+           : experiment == DEVICE_EXPERIMENT_tlbs  ? translation_share
            : experiment == DEVICE_EXPERIMENT_copy  ? copy_share
                                                    : 1;
 }
@@ -366,7 +369,7 @@ static int run_device_experiments(struct lab *lab, uint32_t selected, bool named
             if (lab->options->progress) {
                 lab->options->progress(lab->options->progress_ctx, lab->done, experiment->name);
             }
-            trace_allow(lab->source, share_of_device(i));
+            lab_allow(lab, share_of_device(i));
             int rc = experiment->run(lab);
             if (rc && !lab_soft(rc)) {
                 return rc;

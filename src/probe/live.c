@@ -84,11 +84,26 @@ static bool ends_measuring(int rc)
            rc == SONDE_EINTERNAL;
 }
 
+static double spent(const struct probe_live *live)
+{
+    double all = (double)(live->work_limit - live->work_begin);
+    return live->work_limit ? (double)(live->device->work - live->work_begin) / all : 0;
+}
+
+/* Requests of few loads have a part to themselves: of all, or of what is left if that is little. */
+static void allow(struct probe_live *live, double share)
+{
+    static const double of_all = 1.0 / 8, of_left = 1.0 / 4;
+    double left = share - spent(live);
+    live->allowed = share;
+    live->kept = left < of_all / of_left ? (left > 0 ? of_left * left : 0) : of_all;
+}
+
 void probe_live_limit(struct probe_live *live, uint64_t work)
 {
     live->work_begin = live->device->work;
     live->work_limit = work ? live->device->work + work : 0;
-    live->allowed = 1;
+    allow(live, 1);
 }
 
 /* Windows that come after a warm-up of their own: with persist=1 the first alone. */
@@ -142,7 +157,7 @@ static double ordered_of(const struct trace_request *complete)
 /* What few loads cost may still be asked when most of the work is done: latencies, banks. */
 static int check_work(const struct probe_live *live, const struct trace_request *complete)
 {
-    enum { FEW_LOADS = 20000, KEPT_FOR_THEM = 8, POOLS = 500 }; /* so many pools are asked for */
+    enum { FEW_LOADS = 20000, POOLS = 500 }; /* so many pools are asked for */
     double touches = touches_of(complete), expected = (double)live->device->work;
     double ordered = ordered_of(complete);
     double dear = touches * live->touch_work + lines_of(live, complete) * live->line_work +
@@ -152,7 +167,7 @@ static int check_work(const struct probe_live *live, const struct trace_request 
     expected += dear;
     bool is_dear =
         request_number(complete, "pool", 0) > 0 && touches * live->touch_work > all / POOLS;
-    limit -= touches + ordered > FEW_LOADS ? all / KEPT_FOR_THEM : 0;
+    limit -= touches + ordered > FEW_LOADS ? live->kept * all : 0;
     if (live->work_limit == 0 || (expected < limit && !is_dear)) {
         return SONDE_OK;
     }
@@ -234,11 +249,16 @@ static int live_get(void *ctx, const struct trace **out, const struct trace_requ
 
 static void live_allow(void *ctx, double share)
 {
-    struct probe_live *live = ctx;
-    live->allowed = share;
+    allow(ctx, share);
+}
+
+static double live_spent(void *ctx)
+{
+    return spent(ctx);
 }
 
 struct trace_source probe_live_source(struct probe_live *live)
 {
-    return (struct trace_source){.get = live_get, .ctx = live, .allow = live_allow};
+    return (struct trace_source){
+        .get = live_get, .ctx = live, .allow = live_allow, .spent = live_spent};
 }

@@ -43,11 +43,11 @@ struct probe_live {
     struct buffer out, staging, flush, cold;
     uint64_t cold_at;                /* of `cold`: lines from here on were not read for longest */
     uint64_t work_begin, work_limit; /* of the device's work; 0: none */
-    double allowed;                  /* share of that which may be done by now */
-    uint32_t touch_threads;          /* a block of so many was too large; 0: none was */
-    double line_work;  /* what a line of a copy or a stream cost when that was last done */
-    double touch_work; /* what reading a place beforehand cost when that was last done */
-    double order_work; /* what an ordered load cost when many were last done */
+    double allowed, kept;   /* share of that which may be done by now; of it, for few loads alone */
+    uint32_t touch_threads; /* a block of so many was too large; 0: none was */
+    double line_work;       /* what a line of a copy or a stream cost when that was last done */
+    double touch_work;      /* what reading a place beforehand cost when that was last done */
+    double order_work;      /* what an ordered load cost when many were last done */
 };
 
 /* ---- kernels.c ---- */

@@ -22,6 +22,8 @@ struct trace_source {
      * that something is left for what comes after. NULL: nothing is limited.
      */
     void (*allow)(void *ctx, double share);
+    /* The share of that which is done. NULL: nothing is limited. */
+    double (*spent)(void *ctx);
 };
 
 static inline int trace_get(struct trace_source *source, const struct trace **out,
@@ -35,6 +37,11 @@ static inline void trace_allow(struct trace_source *source, double share)
     if (source->allow) {
         source->allow(source->ctx, share);
     }
+}
+
+static inline double trace_spent(const struct trace_source *source)
+{
+    return source->spent ? source->spent(source->ctx) : 0;
 }
 
 /* A source over a recording (borrowed). */

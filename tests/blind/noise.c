@@ -135,6 +135,12 @@ static void noise_allow(void *ctx, double share)
     trace_allow(&s->inner, share);
 }
 
+static double noise_spent(void *ctx)
+{
+    const struct noise_source *s = ctx;
+    return trace_spent(&s->inner);
+}
+
 struct noise_source *noise_source_create(struct trace_source inner, const struct blind_noise *noise,
                                          uint64_t seed)
 {
@@ -159,7 +165,8 @@ void noise_source_destroy(struct noise_source *source)
 
 struct trace_source noise_source_get(struct noise_source *source)
 {
-    return (struct trace_source){.get = noise_get, .ctx = source, .allow = noise_allow};
+    return (struct trace_source){
+        .get = noise_get, .ctx = source, .allow = noise_allow, .spent = noise_spent};
 }
 
 void blind_draw_wide_noise(struct blind_noise *out, uint64_t seed)

@@ -41,6 +41,19 @@ struct refusal lab_refusal(const struct lab *lab)
                               : (struct refusal){.reason = "the measurements do not decide"};
 }
 
+void lab_allow(struct lab *lab, double share)
+{
+    lab->allowed = share;
+    trace_allow(lab->source, share);
+}
+
+double lab_allow_part(struct lab *lab, double part)
+{
+    double before = lab->allowed, spent = trace_spent(lab->source);
+    lab_allow(lab, spent < before ? spent + part * (before - spent) : before);
+    return before;
+}
+
 int lab_measure(struct lab *lab, const struct trace **out, const struct trace_request *request)
 {
     if (lab->options->cancel && *lab->options->cancel) {

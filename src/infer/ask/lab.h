@@ -25,6 +25,7 @@ struct lab {
     uint64_t level_loads; /* for the structure of the cache under examination; 0: no limit */
     uint64_t most_loads;  /* from which on nothing more is measured; 0: no limit */
     uint64_t requests;
+    double allowed;     /* share of the source's work by which what is under way ends */
     struct refusal why; /* of the last measurement that did not decide; no reason: none told */
     const char *doing;
     double done;                        /* share of the work, for the progress line */
@@ -35,6 +36,11 @@ struct lab {
 
 /* A trace of a measurement that worked; why it did not is in lab->why (soft) or the error text. */
 int lab_measure(struct lab *lab, const struct trace **out, const struct trace_request *request);
+
+/* What follows ends by this share of all that the source may do. */
+void lab_allow(struct lab *lab, double share);
+/* The same by a part of what is left. Returns what was allowed before, for lab_allow(). */
+double lab_allow_part(struct lab *lab, double part);
 
 /* Leaves the reason and returns INFER_UNDECIDED. */
 int lab_undecided(struct lab *lab, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -58,6 +58,9 @@ static int build_request(struct trace_request *request, const struct walk_plan *
     if (!rc && plan->touch) {
         rc = trace_request_set_u64(request, "touch", 1);
     }
+    if (!rc && plan->touch && plan->touch_stride) {
+        rc = trace_request_set_u64(request, "touch_stride", plan->touch_stride);
+    }
     if (!rc && plan->persist) {
         rc = trace_request_set_u64(request, "persist", 1);
     }

@@ -52,8 +52,9 @@ static inline uint32_t walk_mirrored(const struct walk_mirror *mirror, uint32_t 
 struct walk_plan {
     const char *op;
     struct walk_shape shape;
-    uint64_t warm; /* ordered loads before each window */
-    bool touch;    /* all threads read the footprint first */
+    uint64_t warm;         /* ordered loads before each window */
+    bool touch;            /* all threads read the footprint first */
+    uint32_t touch_stride; /* bytes between what they read; 0: the probe's choice */
     uint32_t window, windows;
     bool spread;    /* windows start evenly over the ring; else each goes on where the last ended */
     bool persist;   /* only the first window is warmed */

@@ -56,7 +56,8 @@ static const struct {
     .least_delayed = 4, /* loads: fewer make no class. Chosen */
     .max_unit_words = 2048, /* words: fetch units up to 8 KiB. Chosen */
 };
-enum { TINY_WORDS = 16 }; /* of the smaller circle */
+enum { TINY_WORDS = 16 };   /* of the smaller circle */
+enum { LOOK_STRIDE = 128 }; /* bytes: of the first walk of a large array */
 
 static int walk_circle(struct level *level, struct walk *walk, const char *op, size_t bytes,
                        uint32_t run)
@@ -579,8 +580,12 @@ static void finish(struct level *level, const struct pattern *pattern, const str
                   level->timing.evidence);
 }
 
-/* All of the array is touched before each window: of a large one as seldom as can be where loads
- * are dear. */
+/*
+ * All of the array is touched before each window. Where loads are dear, a large one is touched as
+ * seldom as can be, and at the distance of the first walk alone. What that one asks for is touched
+ * so; and the walk word by word comes only where that array has shown misses. Of a line that was
+ * touched and is there, parts may miss that were not fetched, as regularly as all else.
+ */
 static int walk_array(struct level *level, struct walk *walk, uint64_t bytes, uint64_t stride)
 {
     struct walk_plan plan =
@@ -588,6 +593,7 @@ static int walk_array(struct level *level, struct walk *walk, uint64_t bytes, ui
     bool dear = bytes > limits.cheap_bytes && level->lab->options->max_cache_loads;
     uint32_t window = dear ? 2 * limits.records : limits.records;
     plan.touch = true;
+    plan.touch_stride = dear ? LOOK_STRIDE : 0;
     plan.window = level->max_window < window ? level->max_window : window;
     plan.windows = dear ? 1 : bytes > UINT64_C(1) << 20 ? 2 : 4;
     plan.spread = true;
@@ -682,7 +688,7 @@ static int find_misses(struct level *level, struct circle *circle)
         int rc = 0;
         if (bytes >
             limits.cheap_bytes) { /* laying out a large array word by word is dear: look first */
-            rc = try_array(level, &trial, circle, bytes, 128);
+            rc = try_array(level, &trial, circle, bytes, LOOK_STRIDE);
         }
         if (rc == 0 && trial.apart) {
             rc = try_array(level, &trial, circle, bytes, CHASE_WORD_BYTES);

@@ -477,12 +477,24 @@ static int take_set(struct sets *sets, struct members *m)
     return sets->level->set ? 0 : error_memory();
 }
 
+/* Pages in a row that may fall into sets that are known, if the others are as large as these and
+ * pages fall anywhere: that many do by chance of one in some 3000. */
+static size_t most_in_vain(const struct sets *sets)
+{
+    enum { TIMES = 8 };
+    size_t count = sets->out->set_count, fits = sets->level->fits;
+    size_t left = fits > sets->entries ? fits - sets->entries : 1;
+    size_t others = sets->entries ? (left * count + sets->entries - 1) / sets->entries : 1;
+    return TIMES * (count + others) / others;
+}
+
 /* Adds page after page; from a set that is too full one of its pages goes. */
 static int leave_out(struct sets *sets, uint32_t *page, uint32_t *found)
 {
     const struct tlb_level *level = sets->level;
     struct members m = {.sets = sets, .page = page, .found = found, .start = sets->tl->lab->loads};
     size_t limit = (size_t)(sets->tl->limit_bytes / level->page);
+    size_t in_vain = 0;
     m.count = level->fits;
     for (size_t next = level->fits; next < sets->room && next < limit; next++) {
         bool fits = false;
@@ -497,6 +509,10 @@ static int leave_out(struct sets *sets, uint32_t *page, uint32_t *found)
         }
         /* The page that came last goes if its set is known, else another. */
         size_t known = count_known(&m, sets->missed);
+        in_vain = known ? in_vain + 1 : 0;
+        if (in_vain > most_in_vain(sets)) {
+            return lab_undecided(sets->tl->lab, "pages beyond those that fit show no other set");
+        }
         size_t gone = m.found[known ? m.found_count - 1 : 0];
         rc = known ? 0 : take_set(sets, &m);
         memmove(&page[gone], &page[gone + 1], (m.count - gone - 1) * sizeof *page);

@@ -28,7 +28,7 @@ static const struct {
     unsigned search_pages, page_walks, few_elements, inside_run, near_cycles, close_cycles;
     double least_excess, hit_quantile, share_quiet, share_noisy, near_hits, low_quantile, close,
         believed, drift, within, data_share, stray, more, apart, same, sure, unchecked, unexplained,
-        many, least_behind;
+        many, least_behind, first_part;
 } limits = {
     .first_stride = UINT64_C(2) << 20, /* bytes from page to page of the first walks */
     .search_pages = 4096,              /* pages of a walk; beyond, their distance grows */
@@ -62,6 +62,7 @@ static const struct {
     .unexplained = 0.85, /* confidence where no policy fits the sets */
     .many = 0.15,        /* share of all elements: no accident, whichever they are */
     .least_behind = 0.1, /* of what a miss of the level before takes: less is noise. Chosen */
+    .first_part = 0.4, /* of the work that is left: for the sets and policy of the first. Chosen */
 };
 
 /* The search for a level: how far walks have come. */
@@ -611,7 +612,10 @@ static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
     if (rc || level->fits <= level->in_front) {
         return rc ? rc : lab_undecided(lab, HIDDEN_SETS);
     }
+    /* The level behind is to be found as well. */
+    double allowed = lab_allow_part(lab, in_front ? 1 : limits.first_part);
     rc = structure(tl, out, level, in_front);
+    lab_allow(lab, allowed);
     return may_hide && (rc == 0 || rc == INFER_UNDECIDED) && out->entries.value != (double)entries
                ? take_spread(tl, out, level, entries)
                : rc;
