@@ -58,6 +58,7 @@ struct counting {
     uint64_t stride, next_base, room;
     double threshold;                 /* a hit takes no longer */
     double share;                     /* that was found at most of what another cache holds */
+    uint64_t unit;                    /* bytes of a line, or what a miss fetches */
     uint32_t again, places;           /* of a launch, the owner's among them */
     uint32_t sms;                     /* numbers; 0: not known yet */
     uint8_t finding[MOST_SMS];        /* with the last owner */
@@ -156,12 +157,13 @@ static double share_sooner(const uint32_t *first, const uint32_t *second, uint32
     return sum / count;
 }
 
-/*
- * A part of the outermost cache may have a line at once from another part, sooner than memory has
- * it. It keeps the line: so what an SM finds there comes sooner when it looks for it again, and
- * what it finds in its own part does not. The owner's own lines say what chance does.
- */
-static int part_from_others(struct counting *c, const struct looking *at)
+/* What looking for the same lines twice says of each SM. */
+struct twice {
+    uint8_t finding; /* the first time */
+    bool sooner;     /* some of them come sooner the second time, more than of the owner's own */
+};
+
+static int look_twice(struct counting *c, struct twice *out, const struct looking *at)
 {
     size_t parts = 1 + (size_t)at->count;
     struct looks first = {0}, again = {0};
@@ -171,17 +173,59 @@ static int part_from_others(struct counting *c, const struct looking *at)
         return rc ? rc : error_memory();
     }
     memcpy(copy, first.latency, parts * c->again * sizeof *copy);
+    double found = c->share;
+    for (uint32_t k = 0; k < at->count; k++) {
+        out[k].finding = (uint8_t)judge(c, copy + (1 + (size_t)k) * c->again);
+    }
+    c->share = found;
     rc = measure_looks(c, &again, at, 1);
     double chance = rc ? 0 : fmax(0, share_sooner(copy, again.latency, c->again));
-    for (uint32_t k = 0; rc == 0 && k < at->count && at->from + k < MOST_SMS; k++) {
+    for (uint32_t k = 0; rc == 0 && k < at->count; k++) {
         size_t row = (1 + (size_t)k) * c->again;
+        double share = share_sooner(copy + row, again.latency + row, c->again);
+        out[k].sooner = share > chance + limits.part;
+    }
+    free(copy);
+    return rc;
+}
+
+/*
+ * A part of the outermost cache may have a line at once from another part, sooner than memory has
+ * it. It keeps the line: so what an SM finds there comes sooner when it looks for it again, and
+ * what it finds in its own part does not. The owner's own lines say what chance does.
+ *
+ * Where lines are so far apart that each is of another page, it may be the translation that is
+ * missed, and kept. Then other lines of these pages, which the SM has not had, come at once.
+ */
+static int look_for_parts(struct counting *c, const struct looking *at)
+{
+    struct twice *own = calloc(2 * (size_t)at->count + 1, sizeof *own);
+    struct twice *beside = own ? own + at->count : NULL;
+    struct looking other_lines = *at;
+    uint64_t apart = c->stride / 2 / c->unit * c->unit;
+    other_lines.base += apart;
+    bool any = false;
+    int rc = own ? look_twice(c, own, at) : error_memory();
+    for (uint32_t k = 0; rc == 0 && k < at->count && at->from + k < MOST_SMS; k++) {
+        uint8_t finding = c->finding[at->from + k];
+        any = any || finding == MISSES || finding == DOUBT || own[k].sooner;
+    }
+    int aside = rc == 0 && any && apart ? look_twice(c, beside, &other_lines) : INFER_UNDECIDED;
+    bool known = aside == 0; /* an older recording has none */
+    rc = rc || known || lab_soft(aside) ? rc : aside;
+    for (uint32_t k = 0; rc == 0 && k < at->count && at->from + k < MOST_SMS; k++) {
         uint8_t *finding = &c->finding[at->from + k];
-        bool other = share_sooner(copy + row, again.latency + row, c->again) > chance + limits.part;
-        *finding = other && (*finding == FINDS || *finding == DOUBT) ? MISSES : *finding;
+        if (*finding == ABSENT || at->from + k == at->owner) {
+            continue;
+        }
+        bool all_come = known && beside[k].finding == FINDS;
+        *finding = all_come ? FINDS : *finding;
+        bool other = own[k].sooner && (!known || beside[k].sooner);
+        *finding = other && *finding != MISSES ? MISSES : *finding;
         /* The next owner's lines lie where no walk has been, for parts keep what they have had. */
         c->next_base = other && c->next_base < c->room / 2 ? c->room / 2 : c->next_base;
     }
-    free(copy);
+    free(own);
     return rc && lab_soft(rc) ? 0 : rc; /* a recording has them once */
 }
 
@@ -205,7 +249,7 @@ static int look(struct counting *c, uint32_t owner, uint32_t from, uint32_t coun
                                                          : judge(c, latency + (1 + k) * c->again));
     }
     bool outermost = !c->of->info->beneath[0];
-    return outermost && c->again == limits.many ? part_from_others(c, &at) : 0;
+    return outermost && c->again == limits.many ? look_for_parts(c, &at) : 0;
 }
 
 /* Some SMs against one owner, with other lines as long as some of an SM's are found and some not.
@@ -343,6 +387,7 @@ static int plan_parts(struct counting *c, const struct cache_result *result)
     uint64_t reach = c->path->reach_bytes, most = c->lab->options->max_footprint_bytes;
     uint64_t unit =
         of->line.bytes > of->timing.fetch_bytes ? of->line.bytes : of->timing.fetch_bytes;
+    c->unit = unit ? unit : limits.apart;
     uint64_t scattered = scattered_lines(c, result);
     uint64_t step = of->fit.count && !scattered ? of->fit.stride
                     : reach                     ? limits.apart

@@ -28,7 +28,7 @@ static const struct {
     unsigned search_pages, page_walks, few_elements, inside_run, near_cycles, close_cycles;
     double least_excess, hit_quantile, share_quiet, share_noisy, near_hits, low_quantile, close,
         believed, drift, within, data_share, stray, more, apart, same, sure, unchecked, unexplained,
-        many, least_behind, first_part;
+        many, least_behind, first_part, lines_a_page, held_times;
 } limits = {
     .first_stride = UINT64_C(2) << 20, /* bytes from page to page of the first walks */
     .search_pages = 4096,              /* pages of a walk; beyond, their distance grows */
@@ -62,6 +62,8 @@ static const struct {
     .unexplained = 0.85, /* confidence where no policy fits the sets */
     .many = 0.15,        /* share of all elements: no accident, whichever they are */
     .least_behind = 0.1, /* of what a miss of the level before takes: less is noise. Chosen */
+    .lines_a_page = 5,   /* lines that a page's load reads: its own, and tables of four levels */
+    .held_times = 4,     /* times these lines: an L2 of such a size holds them. Chosen */
     .first_part = 0.4, /* of the work that is left: for the sets and policy of the first. Chosen */
 };
 
@@ -621,17 +623,27 @@ static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
                : rc;
 }
 
+/* Does L2 hold the lines of a walk over so many pages, and a few of tables for each, many times? */
+static bool holds_tables(const struct cache_result *l2, size_t pages)
+{
+    bool known = l2->size.status == ATTRIBUTE_MEASURED && l2->line.status == ATTRIBUTE_MEASURED;
+    double bytes = (double)pages * limits.lines_a_page * (known ? l2->line.value : 0);
+    return known && limits.held_times * bytes <= l2->size.value;
+}
+
 /*
  * Beyond the last level a load that is slow may have missed L2 with a read of a page table. That
  * costs just as much more as a miss of L2 does, once for each such read. A level's own miss may
- * cost the same by accident, which nothing here tells apart.
+ * cost the same by accident, which is told apart only where L2 holds so few tables for certain.
  */
-static bool costs_as_tables(const struct tlb_lab *tl, const struct tlb_level *level)
+static bool costs_as_tables(const struct tlb_lab *tl, const struct tlb_level *level, size_t pages)
 {
     const struct dissection *out = tl->lab->out;
-    const struct attribute *miss = &out->caches[out->cache_count - 1].miss_penalty;
+    const struct cache_result *l2 = &out->caches[out->cache_count - 1];
+    const struct attribute *miss = &l2->miss_penalty;
     return tlb_is_multiple(tl, level->penalty, tl->data_cycles) ||
-           (miss->status == ATTRIBUTE_MEASURED && tlb_is_multiple(tl, level->penalty, miss->value));
+           (miss->status == ATTRIBUTE_MEASURED && !holds_tables(l2, pages) &&
+            tlb_is_multiple(tl, level->penalty, miss->value));
 }
 
 static int refuse_tables(struct tlb_lab *tl, const struct tlb_level *level)
@@ -653,7 +665,7 @@ static int find_behind(struct tlb_lab *tl, struct search *search, struct tlb_lev
                              "miss of the level before takes: clocks and noise do as much",
                              level->penalty, level->before);
     }
-    if (rc == 0 && costs_as_tables(tl, level)) {
+    if (rc == 0 && costs_as_tables(tl, level, (size_t)(search->reach / search->stride))) {
         return refuse_tables(tl, level);
     }
     rc = rc ? rc : tlb_is_translation(tl, &holds, level, search->reach);
