@@ -31,10 +31,11 @@
 /* Thresholds. Fixed by: blind trials of constants alone (tests/blind), where a member does not say
  * that it was chosen. */
 static const struct {
-    double hit_share, clearly, quiet, by_chance, sooner, drift, soon, nearer;
+    double hit_share, most_share, clearly, quiet, by_chance, sooner, drift, soon, nearer;
     unsigned clearly_cycles, quiet_cycles, first_reads, max_line_bytes, sooner_cycles;
 } limits = {
     .hit_share = 0.98,   /* share of the loads that are hits for certain */
+    .most_share = 0.9,   /* the same where some sets of the second cache are too full. Chosen */
     .clearly = 1.03,     /* times a hit, and so many cycles more: no clock's drift, no port */
     .clearly_cycles = 8, /* cycles, the same */
     .quiet = 1.01,       /* times a hit, where all hits take the same: a clock's drift. Chosen */
@@ -104,12 +105,30 @@ static int sample_first(struct level *level, struct sample *out, const char *op)
 
 /* No hit takes so long but by an accident of noise, of which there is little where hits are alike.
  */
-static double clearly_above(const struct sample *hits)
+static double clearly_above_share(const struct sample *hits, double share)
 {
-    double slowest = sample_quantile(hits, limits.hit_share);
-    double spread = slowest - sample_quantile(hits, 1 - limits.hit_share);
+    double slowest = sample_quantile(hits, share);
+    double spread = slowest - sample_quantile(hits, 1 - share);
     return fmin(limits.clearly * slowest + limits.clearly_cycles,
                 limits.quiet * slowest + limits.quiet_cycles + spread);
+}
+
+static double clearly_above(const struct sample *hits)
+{
+    return clearly_above_share(hits, limits.hit_share);
+}
+
+/*
+ * Twice what fits in front may be too much for some sets of a second cache whose index is hashed.
+ * Where next to all first reads take clearly longer than most of what misses in front, the rest of
+ * these missed both.
+ */
+static void leave_out_misses(struct sample *missed, const struct sample *first)
+{
+    double clearly = clearly_above_share(missed, limits.most_share);
+    if (sample_quantile(first, limits.soon) > clearly) {
+        missed->count = sample_view(missed, -1, clearly).count; /* they are in order */
+    }
 }
 
 /*
@@ -275,7 +294,7 @@ static int check_all(struct level *level, const struct sample *missed)
  * the second cache keeps its lines from launch to launch, its loads come back sooner than plain
  * ones from L2.
  */
-static int check_behind(struct level *level, const struct sample *missed)
+static int check_behind(struct level *level, struct sample *missed)
 {
     struct sample first;
     int rc = sample_first(level, &first, level->info->op);
@@ -283,6 +302,7 @@ static int check_behind(struct level *level, const struct sample *missed)
         return rc;
     }
     if (rc == 0) {
+        leave_out_misses(missed, &first);
         level->timing.floor_cycles = between(missed, &first);
         struct sample slow = sample_view(&first, level->timing.floor_cycles, INFINITY);
         double median = sample_quantile(&slow, 0.5), soonest = sample_quantile(&slow, 0.1);
