@@ -14,7 +14,7 @@
 
 /* Thresholds. Fixed by: blind trials (tests/blind). */
 static const struct {
-    double doubt, alike_by_chance, favoured, assumed;
+    double doubt, alike_by_chance, favoured, assumed, range;
     unsigned few_a_way, much, left_out;
 } limits = {
     .doubt = 1e-4,           /* probability below which chance is ruled out */
@@ -24,6 +24,7 @@ static const struct {
     .left_out = 4,           /* one group in so many, on either side of the mean, is left out */
     .assumed = 0.8,  /* confidence where the ways after the likeliest are equal by assumption: blind
                         trials of wide machines, 12 of 16 sets of translation right */
+    .range = 1.3,    /* times the range that sorting gives equal shares. Chosen */
     .favoured = 3.0, /* times as likely as another way: a bias that a test must detect */
 };
 
@@ -211,6 +212,35 @@ static bool too_few_to_sort(const struct victim_sums *sums, size_t ways)
     return (double)sums->victims / (double)sums->stretches / (double)ways < limits.few_a_way;
 }
 
+/* The range of so many normal deviates, in standard deviations: by Blom's score, and Tukey's lambda
+ * for the normal quantile. */
+static double range_by_chance(size_t count)
+{
+    double at = ((double)count - 0.375) / ((double)count + 0.25);
+    return 2 * 4.91 * (pow(at, 0.14) - pow(1 - at, 0.14));
+}
+
+/* Sorting draws equal shares apart. So from the largest on, those that differ by no more than that
+ * get their mean. Each was sorted in stretches of so many victims. */
+static void even_out(double share[], size_t ways, double victims)
+{
+    for (size_t from = 0, to; from < ways; from = to) {
+        double sum = share[from], mean = sum;
+        for (to = from + 1; to < ways; to++) {
+            double count = (double)(to - from + 1), next = (sum + share[to]) / count;
+            double chance = range_by_chance(to - from + 1) * sqrt(next * (1 - next) / victims);
+            if (share[from] - share[to] > limits.range * chance) {
+                break;
+            }
+            sum += share[to];
+            mean = next;
+        }
+        for (size_t i = from; i < to; i++) {
+            share[i] = mean;
+        }
+    }
+}
+
 /*
  * Writes the shares, sorted by size where the numbers of the ways do not last. Sorting makes equal
  * shares look unequal, so the ways after the likeliest get equal shares unless a test rules that
@@ -227,6 +257,9 @@ static void write_shares(struct policy_result *out, const struct victim_sums *su
         for (size_t i = 0; i < ways; i++) {
             out->probability[i] = share_of_way(sums, i);
             sum += out->probability[i];
+        }
+        if (!sums->cold) {
+            even_out(out->probability, ways, total / (double)sums->stretches);
         }
         for (size_t i = 0; i < ways; i++) {
             write_share(out, i, out->probability[i] / sum, total);
