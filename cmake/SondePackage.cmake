@@ -56,7 +56,9 @@ configure_file(cmake/sonde.pc.in "${CMAKE_CURRENT_BINARY_DIR}/sonde.pc" @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/sonde.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 file(GLOB examples CONFIGURE_DEPENDS examples/*)
 install(FILES ${examples} DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples")
-install(FILES LICENSE CHANGELOG.md README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES LICENSE CHANGELOG.md CONTRIBUTING.md README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+file(GLOB documents CONFIGURE_DEPENDS docs/*.md)
+install(FILES ${documents} DESTINATION "${CMAKE_INSTALL_DOCDIR}/docs")
 
 # Made by the command itself when it is there.
 set(completions "${CMAKE_CURRENT_BINARY_DIR}/completions")

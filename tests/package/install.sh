@@ -39,6 +39,11 @@ grep -o '[ *]sonde_[a-z0-9_]*(' "$source/include/sonde/sonde.h" | tr -d ' *(' | 
 nm -D --defined-only "$lib/libsonde.so" | awk '{ print $3 }' | sed 's/@.*//' | sort -u >"$root/there"
 if comm -23 "$root/wanted" "$root/there" | grep .; then echo "not exported"; exit 1; fi
 
+echo "# what the README names is there"
+grep -o '](\(docs/\)\?[a-z0-9A-Z-]*\.md)' "$source/README.md" | sort -u | tr -d ']()' | while read -r page; do
+    test -s "$(dirname "$examples")/$page" || { echo "$page is not installed"; exit 1; }
+done
+
 echo "# the command beside its libraries"
 "$root/bin/sonde" exec "$examples/saxpy.ptx" -q --arg y=fill:f32:1:1 --arg same:y --arg f32:2 --arg u32:1 --print y |
     grep -q '0: 3'
