@@ -52,6 +52,9 @@ endif()
 install(TARGETS sonde_shared LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(FILES "${static_library}" DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(FILES "${public_header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sonde")
+# Not Requires.private, for which pkg-config wants their development files of programs on the shared library, too.
+set(private_libraries ${yaml_LDFLAGS} ${jansson_LDFLAGS} ${zstd_LDFLAGS})
+list(JOIN private_libraries " " private_libraries)
 configure_file(cmake/sonde.pc.in "${CMAKE_CURRENT_BINARY_DIR}/sonde.pc" @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/sonde.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 file(GLOB examples CONFIGURE_DEPENDS examples/*)
@@ -90,6 +93,7 @@ set(CPACK_DEBIAN_MPI_PACKAGE_NAME sonde-mpi)
 set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "sonde (= ${PROJECT_VERSION})")
 set(CPACK_COMPONENT_MPI_DESCRIPTION "Spreads sweeps of sonde over the ranks of an MPI job")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${CMAKE_BINARY_DIR}/shim" "${CMAKE_BINARY_DIR}")
-set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_SUGGESTS "gnuplot-nox, sonde-mpi")
+set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_SUGGESTS
+    "gnuplot-nox, sonde-mpi, libjansson-dev, libyaml-dev, libzstd-dev") # the last three: to link libsonde.a
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 include(CPack)

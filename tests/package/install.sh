@@ -14,7 +14,7 @@ examples=$(find "$root" -type d -name examples)
 
 echo "# a program on the shared library"
 # shellcheck disable=SC2046  # options, word by word
-cc -Wall -Werror "$examples/saxpy.c" $(pkg-config --cflags --libs sonde) -o "$root/shared"
+cc -Wall -Werror "$examples/saxpy.c" $(PKG_CONFIG_LIBDIR=$PKG_CONFIG_PATH pkg-config --cflags --libs sonde) -o "$root/shared"
 (cd "$examples" && LD_LIBRARY_PATH=$lib "$root/shared") >"$root/shared.out"
 grep -q '0: 1 3 5 7 9 11 13 15' "$root/shared.out"
 grep -q '^cycles  *[1-9]' "$root/shared.out"
