@@ -27,20 +27,24 @@ static uint32_t draw(void)
     return (uint32_t)(state >> 16);
 }
 
-/* Exponents near each other, far apart, or anything. */
+/* Exponents near each other, far apart, anything, or sums as large as they get. */
 static uint32_t draw_code(const struct float_format *format, uint32_t theme)
 {
     uint32_t bits = draw() & (2 * format->sign - 1);
     uint32_t fields = (format->sign - 1) >> format->mantissa_bits;
+    uint32_t ones = (1u << format->mantissa_bits) - 1;
+    if (theme == 3)
+        return fields / 2 << format->mantissa_bits | (ones - draw() % 2);
     uint32_t field = theme == 0 ? fields / 2 + draw() % 3 : fields / 4 + draw() % (fields / 2);
-    uint32_t fraction = bits & (((uint32_t)1 << format->mantissa_bits) - 1);
-    return theme == 2 ? bits : (bits & format->sign) | field << format->mantissa_bits | fraction;
+    return theme == 2 ? bits
+                      : (bits & format->sign) | field << format->mantissa_bits | (bits & ones);
 }
 
 struct drawn {
     _Alignas(32) int32_t b[2 * PRODUCT_PARTS];
     _Alignas(32) int32_t mantissa[ROWS * TERMS], exponent[ROWS * TERMS];
     _Alignas(32) uint32_t addends[ROWS * COLUMNS];
+    uint8_t place[ROWS * PRODUCT_PLACES];
     struct product_rows rows;
     bool half, to_half;
 };
@@ -58,7 +62,21 @@ static void draw_operands(struct drawn *d, const struct product_loops *loops,
     for (uint32_t j = 0; j < ROWS * COLUMNS; j++)
         d->addends[j] = d->half      ? draw() & 0xffff
                         : theme == 2 ? draw()
+                        : theme == 3 ? lane_bits_f32(2 - (float)(draw() % 8) * 0x1p-22f)
                                      : lane_bits_f32((float)(int32_t)draw() * 0x1p-31f);
+}
+
+/* Each row has its own rows of b, of eight columns told by their places as well. */
+static void draw_places(struct drawn *d)
+{
+    d->rows.whole = d->b;
+    d->rows.place = d->rows.columns == PRODUCT_LANES ? d->place : NULL;
+    for (uint32_t row = 0; row < ROWS; row++)
+        for (uint32_t k = 0; k < TERMS; k++) {
+            uint32_t place = draw() % TERMS;
+            d->place[row * PRODUCT_PLACES + k] = (uint8_t)place;
+            d->rows.b[row][k] = &d->b[place * (size_t)d->rows.columns];
+        }
 }
 
 /* Rows have the same rows of b, or each its own. */
@@ -66,7 +84,7 @@ static void draw_rows(struct drawn *d, const struct product_loops *loops)
 {
     d->half = draw() % 4 == 0;
     d->to_half = d->half && draw() & 1;
-    draw_operands(d, loops, draw() & 1 ? &format_f16 : &format_bf16, draw() % 3);
+    draw_operands(d, loops, draw() & 1 ? &format_f16 : &format_bf16, draw() % 4);
     d->rows.rows = ROWS;
     d->rows.columns = draw() & 1 ? 8 : COLUMNS;
     d->rows.count = 4u << draw() % 3;
@@ -75,9 +93,12 @@ static void draw_rows(struct drawn *d, const struct product_loops *loops)
     d->rows.same = draw() & 1;
     d->rows.mantissa = d->mantissa;
     d->rows.exponent = d->exponent;
-    for (uint32_t row = 0; row < ROWS; row++)
-        for (uint32_t k = 0; k < TERMS; k++)
-            d->rows.b[row][k] = &d->b[(d->rows.same ? k : draw() % TERMS) * (size_t)COLUMNS];
+    if (!d->rows.same)
+        draw_places(d);
+    else
+        d->rows.place = NULL;
+    for (uint32_t k = 0; k < TERMS && d->rows.same; k++)
+        d->rows.b[0][k] = &d->b[k * (size_t)COLUMNS];
 }
 
 /* One sum by the rule. */
@@ -86,7 +107,7 @@ static uint32_t wanted(const struct drawn *d, uint32_t row, uint32_t column)
     struct tensor_part a[TERMS], b[TERMS];
     uint32_t code = d->addends[row * d->rows.columns + column];
     for (uint32_t k = 0; k < d->rows.count; k++) {
-        const int32_t *of_b = d->rows.b[row][k] + column;
+        const int32_t *of_b = d->rows.b[d->rows.same ? 0 : row][k] + column;
         a[k] = (struct tensor_part){d->mantissa[row * TERMS + k] / product_scale(KEPT_BITS),
                                     d->exponent[row * TERMS + k]};
         b[k] = (struct tensor_part){of_b[0], of_b[PRODUCT_PARTS]};

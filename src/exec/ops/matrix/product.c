@@ -16,10 +16,8 @@
 #include "exec/ops/matrix/tensor_sum.h"
 #include "isa/lane_math.h"
 
-#define WHOLE_DEPTH 128 /* of b, in integers of 4 bits */
-#define TF32_LANES 4    /* rows and columns have a multiple of them */
-#define LONG_SUM 25
-#define SHORT_SUM 13
+#define WHOLE_DEPTH 128   /* of b, in integers of 4 bits */
+#define TF32_LANES 4      /* rows and columns have a multiple of them */
 #define SHORT_MASK 0x3ffu /* what a short sum leaves out of f32 */
 
 struct parts {
@@ -28,25 +26,38 @@ struct parts {
 
 /* ---- floats ---- */
 
+static inline void codes_of_words(uint32_t *codes, const uint8_t *line, uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k += TF32_LANES) {
+        uint32_t words[TF32_LANES];
+        memcpy(words, line + 4 * (size_t)k, sizeof words);
+        for (uint32_t i = 0; i < TF32_LANES; i++)
+            codes[k + i] = words[i] >> 13;
+    }
+}
+
 static void codes_of_line(uint32_t *codes, const uint8_t *line, uint32_t bits, uint32_t count)
 {
-    if (bits == 32) {
-        for (uint32_t k = 0; k < count; k += TF32_LANES) {
-            uint32_t words[TF32_LANES];
-            memcpy(words, line + 4 * (size_t)k, sizeof words);
-            for (uint32_t i = 0; i < TF32_LANES; i++)
-                codes[k + i] = words[i] >> 13;
-        }
-    } else if (bits == 16) {
-        for (uint32_t k = 0; k < count; k++) {
-            uint16_t code;
-            memcpy(&code, line + 2 * (size_t)k, 2);
-            codes[k] = code;
-        }
-    } else {
-        for (uint32_t k = 0; k < count; k++)
-            codes[k] = line[k];
+    for (uint32_t k = 0; k < count && bits == 16; k++) {
+        uint16_t code;
+        memcpy(&code, line + 2 * (size_t)k, 2);
+        codes[k] = code;
     }
+    for (uint32_t k = 0; k < count && bits == 8; k++)
+        codes[k] = line[k];
+}
+
+/* Columns of tf32 as rows, `n` apart. */
+static void codes_across(uint32_t *codes, const struct product_operands *o, uint32_t n,
+                         uint32_t depth)
+{
+    for (uint32_t k = 0; k < depth; k += TF32_LANES)
+        for (uint32_t j = 0; j < n; j++) {
+            uint32_t words[TF32_LANES];
+            memcpy(words, &o->b[j][4 * (size_t)k], sizeof words);
+            for (uint32_t i = 0; i < TF32_LANES; i++)
+                codes[(k + i) * n + j] = words[i] >> 13;
+        }
 }
 
 /* Of a pairwise product those of the first step come first: which products each step takes. */
@@ -78,7 +89,9 @@ static void split_b(struct parts *b, const struct product *p, const struct produ
 {
     uint32_t line[PRODUCT_DEPTH] = {0}, codes[PRODUCT_DEPTH * PRODUCT_COLUMNS];
     const uint32_t n = p->mnk.n, depth = p->mnk.k;
-    for (uint32_t j = 0; j < n; j++) {
+    if (p->element_bits == 32)
+        codes_across(codes, o, n, depth);
+    for (uint32_t j = 0; j < n && p->element_bits < 32; j++) {
         uint32_t *at = &codes[j];
         if (p->pairwise && !p->sparse)
             line_in_order(line, o->b[j], depth);
@@ -96,7 +109,9 @@ static void split_a(struct parts *a, const struct product *p, const struct produ
 {
     uint32_t codes[PRODUCT_ROWS * PRODUCT_TERMS], count = p->terms * p->mnk.m;
     for (uint32_t row = 0; row < p->mnk.m; row++)
-        if (p->pairwise)
+        if (p->element_bits == 32)
+            codes_of_words(&codes[(size_t)row * p->terms], o->a[row], p->terms);
+        else if (p->pairwise)
             line_in_order(&codes[(size_t)row * p->terms], o->a[row], p->terms);
         else
             codes_of_line(&codes[(size_t)row * p->terms], o->a[row], p->element_bits, p->terms);
@@ -172,7 +187,6 @@ static void step_terms(struct product_rows *r, const struct product *p,
                        const struct product_operands *o, const struct parts *b, uint32_t first)
 {
     const uint32_t n = p->mnk.n;
-    r->same = !p->sparse;
     for (uint32_t k = 0; k < r->count && !p->sparse; k++)
         r->b[0][k] = &b->mantissa[(first + k) * n];
     for (uint32_t row = 0; row < r->rows && p->sparse; row++) {
@@ -183,17 +197,24 @@ static void step_terms(struct product_rows *r, const struct product *p,
     }
 }
 
-/* The products from `first` on. */
+/* The products from `first` on. Of few columns whole_rows() finds the rows of b by itself. */
 static void float_step(const struct product *p, struct product_operands *o, struct product_rows *r,
                        const struct parts *a, const struct parts *b, uint32_t first)
 {
     const bool halves = p->half && p->c_half, half = halves && (first == 0 || p->pairwise);
     const bool to_half = halves && (first + p->block >= p->terms || p->pairwise);
+    const bool by_place = p->sparse && !p->pairwise && p->mnk.n == PRODUCT_LANES;
     r->count = p->terms - first < p->block ? p->terms - first : p->block;
     r->mantissa = &a->mantissa[first];
     r->exponent = &a->exponent[first];
-    step_terms(r, p, o, b, first);
+    r->same = !p->sparse;
+    r->place = by_place ? &o->place[0][first] : NULL;
+    r->whole = b->mantissa;
+    if (!by_place)
+        step_terms(r, p, o, b, first);
     uint32_t left = p->loops->whole_rows(o->d, r, half, to_half);
+    if (left && by_place)
+        step_terms(r, p, o, b, first);
     for (; left; left &= left - 1) {
         uint32_t row = (uint32_t)__builtin_ctz(left), *d = &o->d[(size_t)row * r->columns];
         p->loops->sums(r, row, d, half);
@@ -209,7 +230,7 @@ static void float_product(const struct product *p, struct product_operands *o)
     const uint32_t count = (uint32_t)p->mnk.m * p->mnk.n;
     r.rows = p->mnk.m;
     r.columns = p->mnk.n;
-    r.bits = p->short_sum ? SHORT_SUM : LONG_SUM;
+    r.bits = p->short_sum ? PRODUCT_SHORT : PRODUCT_LONG;
     r.apart = p->terms;
     split_a(&a, p, o, product_scale(r.bits));
     split_b(&b, p, o);

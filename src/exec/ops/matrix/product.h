@@ -10,7 +10,6 @@
 #include "isa/fragment.h"
 
 #define PRODUCT_A_BYTES 32 /* of a row in one instruction; of a column of b where a is dense */
-#define PRODUCT_PLACES 64  /* elements of a's row, where it is sparse */
 
 struct product {
     struct isa_mnk mnk;                             /* of one warp; k counts b's elements */

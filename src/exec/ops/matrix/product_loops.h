@@ -16,10 +16,13 @@
 #define PRODUCT_COLUMNS 256
 #define PRODUCT_DEPTH 64 /* of b, in elements wider than a bit; a row of a has half at most */
 #define PRODUCT_PARTS (PRODUCT_DEPTH * PRODUCT_COLUMNS)
-#define PRODUCT_TERMS 32 /* of a sum of floats */
-#define PRODUCT_LANES 8  /* columns come in such numbers */
+#define PRODUCT_TERMS 32  /* of a sum of floats */
+#define PRODUCT_LANES 8   /* columns come in such numbers */
+#define PRODUCT_PLACES 64 /* elements of a's row, where it is sparse */
 #define HALF_NAN 0x7fff
-#define PRODUCT_BITS 20 /* behind the point of a product */
+#define PRODUCT_BITS 20  /* behind the point of a product */
+#define PRODUCT_LONG 25  /* kept below the largest exponent .. */
+#define PRODUCT_SHORT 13 /* .. and of wgmma's 8-bit floats */
 
 /* Some products of all rows. */
 struct product_rows {
@@ -30,8 +33,11 @@ struct product_rows {
     const int32_t *mantissa, *exponent;            /* a's; mantissas times product_scale() */
     const int32_t *b[PRODUCT_ROWS][PRODUCT_TERMS]; /* the row of b for each: mantissas, and
                                                       PRODUCT_PARTS behind them exponents */
-    _Alignas(32) int32_t top[PRODUCT_COLUMNS];     /* of sums(): the largest exponent .. */
-    _Alignas(64) double sum[PRODUCT_COLUMNS]; /* .. and the sum, unless it is a special one's */
+    const uint8_t *place; /* of eight columns, not NULL: b's row of each in `whole` instead,
+                             PRODUCT_PLACES apart from row to row */
+    const int32_t *whole;
+    _Alignas(32) int32_t top[PRODUCT_COLUMNS]; /* of sums(): the largest exponent .. */
+    _Alignas(64) double sum[PRODUCT_COLUMNS];  /* .. and the sum, unless it is a special one's */
 };
 
 /* By what products are multiplied, so that what is kept of them is whole. */

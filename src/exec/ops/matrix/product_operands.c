@@ -26,6 +26,8 @@
 #define WORD_LANES 4 /* lanes that share a row */
 #define WORD_ROW 16  /* bytes of a row in one register */
 
+typedef uint32_t quad __attribute__((vector_size(4 * WORD_LANES)));
+
 void product_of_types(struct product *p, struct isa_mnk mnk, enum isa_type a, enum isa_type b,
                       enum isa_type d, bool sparse)
 {
@@ -76,11 +78,35 @@ void product_gather_b(struct product_operands *o, const struct exec_state *state
     }
 }
 
-/* The eight elements of a pair's register that lie side by side in d, of the lanes 4 g on. */
-static size_t octet_at(const struct product *p, uint32_t pair, uint32_t g)
+/* Eight elements of a pair's register lie side by side in d, here those of the first four lanes;
+ * those of the next are a row, n, behind them. */
+static size_t octet_at(const struct product *p, uint32_t pair)
 {
     uint32_t blocks = p->mnk.m / 8u;
-    return (size_t)(g + 8 * (pair % blocks)) * p->mnk.n + 8 * (pair / blocks);
+    return (size_t)8 * (pair % blocks) * p->mnk.n + 8 * (pair / blocks);
+}
+
+/* Four lanes' words of one register and of the next, in turn. */
+static inline void words_in_turn(uint32_t *out, const uint32_t *low, const uint32_t *high)
+{
+    quad first, second;
+    memcpy(&first, low, sizeof first);
+    memcpy(&second, high, sizeof second);
+    quad lower = __builtin_shufflevector(first, second, 0, 4, 1, 5);
+    quad upper = __builtin_shufflevector(first, second, 2, 6, 3, 7);
+    memcpy(out, &lower, sizeof lower);
+    memcpy(out + WORD_LANES, &upper, sizeof upper);
+}
+
+static inline void words_apart(uint32_t *low, uint32_t *high, const uint32_t *in)
+{
+    quad lower, upper;
+    memcpy(&lower, in, sizeof lower);
+    memcpy(&upper, in + WORD_LANES, sizeof upper);
+    quad first = __builtin_shufflevector(lower, upper, 0, 2, 4, 6);
+    quad second = __builtin_shufflevector(lower, upper, 1, 3, 5, 7);
+    memcpy(low, &first, sizeof first);
+    memcpy(high, &second, sizeof second);
 }
 
 void product_gather_sums(struct product_operands *o, const struct exec_state *state,
@@ -90,12 +116,13 @@ void product_gather_sums(struct product_operands *o, const struct exec_state *st
     for (uint32_t r = 0; r < count; r += per) {
         const lane_word *low = words_of(state, &registers[r]);
         const lane_word *high = words_of(state, &registers[r + per - 1]);
-        for (uint32_t g = 0; g < WARP_LANES / WORD_LANES; g++) {
-            uint32_t *at = &o->d[octet_at(p, r / per, g)];
-            for (uint32_t t = 0; t < WORD_LANES; t++) {
-                uint32_t first = low[g * WORD_LANES + t], second = high[g * WORD_LANES + t];
-                at[2 * t] = p->c_half ? first & 0xffff : first;
-                at[2 * t + 1] = p->c_half ? first >> 16 : second;
+        uint32_t *at = &o->d[octet_at(p, r / per)];
+        for (uint32_t g = 0; g < WARP_LANES / WORD_LANES; g++, at += p->mnk.n) {
+            if (!p->c_half)
+                words_in_turn(at, &low[g * WORD_LANES], &high[g * WORD_LANES]);
+            for (uint32_t t = 0; t < WORD_LANES && p->c_half; t++) {
+                at[2 * t] = low[g * WORD_LANES + t] & 0xffff;
+                at[2 * t + 1] = low[g * WORD_LANES + t] >> 16;
             }
         }
     }
@@ -120,13 +147,12 @@ void product_scatter_sums(const struct product_operands *o, struct exec_state *s
     const uint32_t per = p->half ? 1 : 2;
     for (uint32_t r = 0; r < count; r += per) {
         uint32_t low[WARP_LANES], high[WARP_LANES];
-        for (uint32_t g = 0; g < WARP_LANES / WORD_LANES; g++) {
-            const uint32_t *at = &o->d[octet_at(p, r / per, g)];
-            for (uint32_t t = 0; t < WORD_LANES; t++) {
-                uint32_t first = at[2 * t], second = at[2 * t + 1];
-                low[g * WORD_LANES + t] = p->half ? first | second << 16 : first;
-                high[g * WORD_LANES + t] = second;
-            }
+        const uint32_t *at = &o->d[octet_at(p, r / per)];
+        for (uint32_t g = 0; g < WARP_LANES / WORD_LANES; g++, at += p->mnk.n) {
+            if (!p->half)
+                words_apart(&low[g * WORD_LANES], &high[g * WORD_LANES], at);
+            for (uint32_t t = 0; t < WORD_LANES && p->half; t++)
+                low[g * WORD_LANES + t] = at[2 * t] | at[2 * t + 1] << 16;
         }
         store_sums(state, &registers[r], low, mask);
         if (!p->half)
@@ -137,9 +163,7 @@ void product_scatter_sums(const struct product_operands *o, struct exec_state *s
 /* The one or two that are there of a group; bytes side by side are stored as one word. */
 static inline void places_of_group(uint8_t *place, uint32_t bits, uint32_t group, uint32_t code)
 {
-    if (bits == 32) {
-        place[group] = (uint8_t)(group * 2 + (code == 14));
-    } else if (bits == 4) { /* pairs of elements */
+    if (bits == 4) { /* pairs of elements */
         uint32_t both = (code & 3) * 2 * 0x101 + (code >> 2) * 2 * 0x1010000;
         both += group * 8 * 0x1010101 + 0x1000100;
         memcpy(&place[group * 4], &both, sizeof both);
@@ -156,7 +180,7 @@ static inline __attribute__((always_inline)) void places(struct product_operands
                                                          uint32_t bits)
 {
     const bool wide = bits >= 16;
-    const uint32_t length = bits == 32 ? 2 : bits == 4 ? 8 : 4;
+    const uint32_t length = bits == 4 ? 8 : 4;
     const uint32_t groups = p->mnk.k / length, apart = groups == 4 ? 0 : wide ? 4 : 8;
     for (uint32_t row = 0; row < p->mnk.m; row++) {
         uint32_t lane = row % 8 * 4, upper = row / 8;
@@ -176,13 +200,38 @@ static inline __attribute__((always_inline)) void places(struct product_operands
     }
 }
 
+/* Of four groups of two elements, whose codes of four bits say which of them is there: 14 that the
+ * second is. */
+static inline uint32_t places_of_pairs(uint32_t codes)
+{
+    uint32_t other = codes ^ 0xeeee;
+    other |= other >> 1;
+    other |= other >> 2;
+    uint32_t second = ~other & 0x1111;
+    second = (second | second << 8) & 0x110011;
+    second = (second | second << 4) & 0x1010101;
+    return second + 0x6040200;
+}
+
+static void places_of_words(struct product_operands *o, const lane_word *words,
+                            const struct product *p, uint32_t selector)
+{
+    const uint32_t groups = p->mnk.k / 2u, lanes = groups / 4;
+    for (uint32_t row = 0; row < p->mnk.m; row++)
+        for (uint32_t i = 0; i < lanes; i++) {
+            uint32_t codes = words[row % 8 * 4 + selector * lanes + i] >> row / 8 * 16;
+            uint32_t four = places_of_pairs(codes & 0xffff) + i * 0x8080808;
+            memcpy(&o->place[row][4 * (size_t)i], &four, sizeof four);
+        }
+}
+
 void product_places(struct product_operands *o, const struct exec_state *state,
                     const struct element *metadata, const struct product *p, uint32_t selector)
 {
     const lane_word *words = words_of(state, metadata);
     switch (p->element_bits) { /* as a constant, of which the compiler makes a loop of its own */
     case 32:
-        places(o, words, p, selector, 32);
+        places_of_words(o, words, p, selector);
         break;
     case 4:
         places(o, words, p, selector, 4);
