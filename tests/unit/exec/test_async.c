@@ -1,5 +1,6 @@
 /* Copies behind the program's back, barriers in shared memory, matrices: what recordings from
  * hardware cannot tell. */
+#include "exec/program.h"
 #include "support/exec_device.h"
 
 #define STORE32(r) "cvt.u64.u32 %l19, " r "; st.global.u64 [%out], %l19;\n"
@@ -202,6 +203,50 @@ static void one_lane_of_the_mask_is_elected(void **state)
     device_close(&dev);
 }
 
+static bool barriers_release(const struct exec_program *program)
+{
+    for (uint32_t pc = 0; pc < program->length; pc++)
+        if (program->infos[pc].is_barrier)
+            return program->infos[pc].releases;
+    fail_msg("no barrier");
+    return false;
+}
+
+/* Where one does, all accesses of those who come to it are answered before they go on. */
+static void a_barrier_waits_for_stores_only_where_a_copy_in_bulk_may_see_them(void **state)
+{
+    (void)state;
+#define BULK                                                                                       \
+    "mov.u32 %r0, s; mov.u32 %r4, bar; mov.u64 %l0, from;\n"                                       \
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r0], [%l0], 16, [%r4];\n"
+    static const struct {
+        const char *instructions;
+        bool releases;
+    } cases[] = {
+        {"bar.sync 0;\n", false},
+        {"bar.sync 0;\n" BULK, false},
+        {BULK "fence.proxy.async.shared::cta; bar.sync 0;\n", false},
+        {BULK "fence.proxy.async; bar.sync 0;\n", true},
+        {BULK "fence.proxy.async.global; bar.sync 0;\n", true},
+        {"bar.sync 0;\n" BULK "mbarrier.test_wait.parity.b64 %p0, [%l0], 0;\n", true},
+        {"fence.proxy.async; bar.sync 0;\n", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct device dev;
+        char text[2048];
+        snprintf(text, sizeof text, "%s%s%s",
+                 ".version 8.6\n.target sm_90a\n.address_size 64\n" KERNEL_TEXT(
+                     ".global .align 16 .b32 from[4];\n") ".shared .align 16 .b32 s[4];\n.shared "
+                                                          ".align 8 .b64 bar;\n"
+                                                          "st.global.u64 [%out], %l5;\n",
+                 cases[i].instructions, KERNEL_END);
+        device_open(&dev, text, "k");
+        if (barriers_release(dev.program) != cases[i].releases)
+            fail_msg("%s", cases[i].instructions);
+        device_close(&dev);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +259,7 @@ int main(void)
         cmocka_unit_test(a_barrier_counts_its_phases_and_those_who_drop_out),
         cmocka_unit_test(a_copy_to_outside_of_shared_memory_is_a_fault),
         cmocka_unit_test(what_may_reach_device_memory_at_issue_is_told_from_shared_memory),
+        cmocka_unit_test(a_barrier_waits_for_stores_only_where_a_copy_in_bulk_may_see_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
