@@ -57,7 +57,9 @@ enum exec_reach {
 struct exec_uop_info {
     enum isa_unit unit;
     uint8_t issue_unit; /* that must be free for it to issue; `unit` where not lowered */
-    bool is_plain;      /* the issue logic has nothing to do for it but to take its unit */
+    bool is_simple;     /* the issue logic takes its unit; it may be a branch or read the clock */
+    bool is_plain;      /* and has nothing else to do for it */
+    bool is_lanes;      /* plain arithmetic of registers: for exec_issue_lanes() */
     bool is_lowered;    /* `lowered` says what it issues; else one slot of `unit` */
     bool is_load, is_store, is_atomic, is_branch, is_barrier, is_exit, is_fence, reads_clock;
     bool is_fragment;        /* a load or store of a matrix fragment: ACCESS_FRAGMENT_LOAD, STORE */
@@ -375,6 +377,8 @@ enum exec_event exec_issue(struct exec_warp *warp, struct exec_access *access);
 /* The same, with the effect of every access left to its commit: exec_issue() does what all lanes do
  * to shared memory at once. */
 enum exec_event exec_issue_apart(struct exec_warp *warp, struct exec_access *access);
+/* exec_issue() of an instruction that is_lanes: EXEC_DONE. */
+void exec_issue_lanes(struct exec_warp *warp);
 /* No lane's guard holds: the next instruction does nothing. */
 bool exec_is_guarded_off(const struct exec_warp *warp);
 

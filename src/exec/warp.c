@@ -166,6 +166,16 @@ enum exec_event exec_issue(struct exec_warp *warp, struct exec_access *access)
     return uop->run(warp, uop, mask, access);
 }
 
+void exec_issue_lanes(struct exec_warp *warp)
+{
+    const struct exec_state *state = warp->state;
+    const struct uop *uop = &state->uops[warp->pc];
+    uint32_t mask = guarded_lanes(warp, uop);
+    if (mask)
+        lanes_run(state, uop, mask);
+    advance(warp);
+}
+
 bool exec_is_guarded_off(const struct exec_warp *warp)
 {
     return guarded_lanes(warp, &warp->state->uops[warp->pc]) == 0;

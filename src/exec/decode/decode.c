@@ -259,9 +259,11 @@ static void note_plain(struct exec_program *program)
     for (uint32_t pc = 0; pc < program->length; pc++) {
         struct exec_uop_info *info = &program->infos[pc];
         note_places(info, registers);
-        info->is_plain = !info->is_lowered && !info->is_branch && !info->is_async &&
-                         !info->reads_clock && !info->is_division && info->unit != UNIT_SPECIAL &&
-                         info->product_steps == 0 && info->reach == REACH_NOBODY;
+        info->is_simple = !info->is_lowered && !info->is_async && info->product_steps == 0 &&
+                          info->reach == REACH_NOBODY;
+        info->is_plain = info->is_simple && !info->is_branch && !info->reads_clock &&
+                         !info->is_division && info->unit != UNIT_SPECIAL;
+        info->is_lanes = info->is_plain && program->uops[pc].run == run_lanes;
     }
 }
 

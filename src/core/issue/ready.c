@@ -6,22 +6,7 @@
  */
 #include <assert.h>
 
-#include "core/state.h"
-
-static inline uint64_t latest(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-static inline uint64_t operands_ready(const struct sm_warp *warp, const struct exec_uop_info *info)
-{
-    const uint64_t *slot = warp->slot_ready;
-    uint64_t cycle = warp->next_issue;
-    for (uint32_t i = 0; i < info->place_count; i++) {
-        cycle = latest(cycle, slot[info->place[i]]);
-    }
-    return cycle;
-}
+#include "core/issue/issue.h"
 
 uint64_t warp_operands_ready(const struct sm_warp *warp, const struct exec_uop_info *info)
 {
@@ -38,8 +23,8 @@ uint64_t warp_operands_ready(const struct sm_warp *warp, const struct exec_uop_i
  * the next call takes the same frame, and what comes late would be written into its registers and
  * local memory.
  */
-static bool must_drain(const struct sm *sm, const struct sm_warp *warp,
-                       const struct exec_uop_info *info)
+bool warp_must_drain(const struct sm *sm, const struct sm_warp *warp,
+                     const struct exec_uop_info *info)
 {
     if (info->is_async && (async_groups_wait(&warp->copies, info->copies, info->copies_left) ||
                            async_groups_wait(&warp->bulk, info->bulk, info->bulk_left))) {
@@ -84,27 +69,24 @@ static void wheel_insert(struct sm *sm, uint32_t slot, uint64_t cycle)
 
 /* It is no instruction of the machine's, so that nothing waits for it: its users do for its
  * operands. */
-static bool vanishes_early(const struct exec_uop_info *info)
+bool warp_vanishes_early(const struct exec_uop_info *info)
 {
     return info->lowered.slots == 0 && info->unit != UNIT_LSU && info->unit != UNIT_TEX;
 }
 
-void warp_refresh(struct sm *sm, struct sm_warp *warp)
+void warp_place(struct sm *sm, struct sm_warp *warp)
 {
-    const struct exec_uop_info *info = &warp->program[warp->exec.pc];
-    warp->next = info;
-    warp->ready_cycle = operands_ready(warp, info);
-    warp->blocked = warp->ready_cycle == CYCLE_NEVER || must_drain(sm, warp, info);
-    if (warp->blocked) {
-        return;
-    }
-    if (info->is_lowered && vanishes_early(info)) {
-        warp->ready_cycle = warp->next_issue;
-    }
     if (warp->ready_cycle <= sm->cycle) {
         make_ready(sm, warp);
     } else {
         wheel_insert(sm, warp->slot, warp->ready_cycle);
+    }
+}
+
+void warp_refresh(struct sm *sm, struct sm_warp *warp)
+{
+    if (warp_look(sm, warp)) {
+        warp_place(sm, warp);
     }
 }
 
@@ -119,10 +101,6 @@ void wheel_turn(struct sm *sm)
     sm->wheel_used &= ~(1ull << spoke);
     for (; due; due &= due - 1) {
         struct sm_warp *warp = &sm->warp[__builtin_ctzll(due)];
-        if (warp->ready_cycle <= sm->cycle) {
-            make_ready(sm, warp);
-        } else {
-            wheel_insert(sm, warp->slot, warp->ready_cycle);
-        }
+        warp_place(sm, warp);
     }
 }

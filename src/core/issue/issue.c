@@ -9,7 +9,7 @@
  * beside another, and its result is there with its operands.
  */
 #include "core/memory/banks.h"
-#include "core/state.h"
+#include "core/issue/issue.h"
 #include "util/error.h"
 
 /* The first cycle in which a busy unit can start another warp. A full LSU says so itself. */
@@ -18,12 +18,6 @@ static uint64_t unit_free_cycle(const struct sm *sm, const struct sm_unit *unit)
     uint64_t cycle = unit->lanes_shift == UNIT_NO_SHIFT ? unit->busy_lanes / unit->lanes_per_cycle
                                                         : unit->busy_lanes >> unit->lanes_shift;
     return cycle > sm->cycle ? cycle : CYCLE_NEVER;
-}
-
-static inline void unit_occupy(struct sm_unit *unit, uint64_t cycle, uint64_t lanes)
-{
-    uint64_t start = cycle * unit->lanes_per_cycle;
-    unit->busy_lanes = (unit->busy_lanes > start ? unit->busy_lanes : start) + lanes;
 }
 
 /* Of all accesses that a fragment is. */
@@ -95,6 +89,21 @@ static uint64_t cluster_result_cycle(struct sm *sm, const struct exec_access *ac
     struct sm_unit *unit = &sm->unit[UNIT_LSU];
     unit_occupy(unit, sm->cycle, (cycles - 1) * unit->lanes_per_cycle);
     return sm->cycle + spec->latency_cycles + cycles - 1;
+}
+
+/* Has taken effect, and asks nothing but the banks. */
+static bool is_shared_done(const struct exec_access *access)
+{
+    return access->done && access->space == SPACE_SHARED &&
+           (access->kind == ACCESS_LOAD || access->kind == ACCESS_STORE);
+}
+
+static void issue_shared(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info,
+                         const struct exec_access *access, uint32_t lanes)
+{
+    sm->stats.space[SPACE_SHARED]++;
+    sm->stats.space_lanes[SPACE_SHARED] += lanes;
+    set_results(warp, info, shared_result_cycle(sm, warp->scheduler, access));
 }
 
 /* False: the access waits for memory in `pipe`. Else *cycle is when its result is there. */
@@ -173,14 +182,6 @@ static void warp_exit(struct sm *sm, struct sm_warp *warp)
     warp->cta->live_warps--;
     barrier_exit(sm, warp);
     cta_try_retire(sm, warp->cta);
-}
-
-/* The first issue of a cycle: what came since the last one was waiting. */
-static void note_issue_cycle(struct sm *sm)
-{
-    sm->stats.wait_cycles[sm->wait] += sm->cycle - sm->issued_cycle - 1;
-    sm->stats.issue_cycles++;
-    sm->issued_cycle = sm->cycle;
 }
 
 static uint32_t slots_now(const struct sm_warp *warp, const struct exec_uop_info *info)
@@ -337,18 +338,22 @@ static int async_issued(struct sm *sm, struct sm_warp *warp, const struct exec_u
     return 0;
 }
 
-static inline void count_issue(struct sm *sm, struct sm_warp *warp,
-                               const struct exec_uop_info *info, uint32_t lanes)
+/* For an instruction that may read it. Returns the cycles to its results. */
+static uint64_t read_clock(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info,
+                           uint64_t latency)
 {
-    if (sm->cycle != sm->issued_cycle) {
-        note_issue_cycle(sm);
+    warp->env.clock = sm->cycle;
+    warp->env.globaltimer_ns = sm->cycle * sm->period_ps / 1000;
+    return info->reads_clock ? sm->spec->clock_read_cycles : latency;
+}
+
+/* A branch has executed, from `pc` on for `active` lanes. */
+static void note_fall_through(const struct sm *sm, struct sm_warp *warp, uint32_t pc,
+                              uint32_t active)
+{
+    if (warp->exec.pc == pc + 1 && warp->exec.active == active && sm->spec->fall_through_cycles) {
+        warp->next_issue = sm->cycle + sm->spec->fall_through_cycles;
     }
-    sm->stats.unit_insns[info->unit]++;
-    sm->stats.unit_lanes[info->unit] += lanes;
-    sm->stats.division_lanes += info->is_division ? lanes : 0;
-    sm->stats.lanes[lanes]++;
-    warp->cta->counts.warp_insns++;
-    warp->cta->counts.thread_insns += lanes;
 }
 
 /* It has executed, from `pc` on for `active` lanes, and has its results after `latency`. */
@@ -356,16 +361,14 @@ static int issue_done(struct sm *sm, struct sm_warp *warp, const struct exec_uop
                       uint64_t latency, uint32_t pc, uint32_t active)
 {
     set_results(warp, info, sm->cycle + latency);
-    if (info->is_branch && warp->exec.pc == pc + 1 && warp->exec.active == active &&
-        sm->spec->fall_through_cycles) {
-        warp->next_issue = sm->cycle + sm->spec->fall_through_cycles;
+    if (info->is_branch) {
+        note_fall_through(sm, warp, pc, active);
     }
     return info->is_async ? async_issued(sm, warp, info) : 0;
 }
 
-/* What an instruction was whose results are not simply there after its unit's latency. */
-static int issue_ended(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info,
-                       enum exec_event event, uint32_t lanes, uint64_t latency)
+int issue_ended(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info,
+                enum exec_event event, uint32_t lanes, uint64_t latency)
 {
     int rc = 0;
     switch (event) {
@@ -394,21 +397,43 @@ static int issue_ended(struct sm *sm, struct sm_warp *warp, const struct exec_uo
     return rc;
 }
 
-/* An instruction that is no more than its unit's, of an SM at which nobody looks. */
-static inline int issue_plain(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info,
-                              struct sm_unit *unit)
+/* Its clock stands at sm->cycle, where somebody may look at it. */
+static void engine_follows(struct sm *sm)
 {
-    uint32_t lanes = bit_count(warp->exec.active);
-    unit_occupy(unit, sm->cycle, unit->warp_lanes);
-    count_issue(sm, warp, info, lanes);
-    warp->next_issue = sm->cycle;
-    enum exec_event event = exec_issue(&warp->exec, &sm->lsu.spare->detail->access);
-    if (event != EXEC_DONE || warp->exec.slept_ns) {
-        return issue_ended(sm, warp, info, event, lanes, unit->latency_cycles);
+    engine_advance(sm->engine, sm->cycle * sm->period_ps);
+}
+
+bool issue_not_lanes(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info,
+                     uint32_t lanes, uint64_t latency, int *rc)
+{
+    struct exec_access *access = &sm->lsu.spare->detail->access;
+    if (info->is_branch) {
+        warp->next_issue = sm->cycle + latency;
     }
-    set_results(warp, info, sm->cycle + unit->latency_cycles);
-    warp_refresh(sm, warp);
-    return 0;
+    if (info->unit == UNIT_SPECIAL || info->reads_clock) {
+        latency = read_clock(sm, warp, info, latency);
+    }
+    if (info->is_outward) {
+        engine_follows(sm);
+    }
+    uint32_t pc = warp->exec.pc, active = warp->exec.active;
+    enum exec_event event = exec_issue(&warp->exec, access);
+    if (event == EXEC_ACCESS && is_shared_done(access)) {
+        issue_shared(sm, warp, info, access, lanes);
+        return true;
+    }
+    if (event == EXEC_DONE) {
+        set_results(warp, info, sm->cycle + latency);
+        if (info->is_branch) {
+            note_fall_through(sm, warp, pc, active);
+        }
+        if (!warp->exec.slept_ns) {
+            return true;
+        }
+    }
+    engine_follows(sm);
+    *rc = issue_ended(sm, warp, info, event, lanes, latency);
+    return false;
 }
 
 __attribute__((noinline)) static int issue_other(struct sm *sm, struct sm_warp *warp,
@@ -437,9 +462,7 @@ __attribute__((noinline)) static int issue_other(struct sm *sm, struct sm_warp *
     bool alone = info->lowered.apart || (info->is_branch && !stands_for_no_branch(info));
     warp->next_issue = sm->cycle + (alone ? latency : info->lowered.stall_cycles);
     if (info->unit == UNIT_SPECIAL || info->reads_clock) {
-        warp->env.clock = sm->cycle;
-        warp->env.globaltimer_ns = sm->cycle * sm->period_ps / 1000;
-        latency = info->reads_clock ? sm->spec->clock_read_cycles : latency;
+        latency = read_clock(sm, warp, info, latency);
     }
     uint32_t pc = warp->exec.pc, active = warp->exec.active;
     if (info->is_async) {
@@ -454,6 +477,29 @@ __attribute__((noinline)) static int issue_other(struct sm *sm, struct sm_warp *
     }
     int rc = event == EXEC_DONE ? issue_done(sm, warp, info, latency, pc, active) : 0;
     return rc < 0 ? rc : issue_ended(sm, warp, info, event, lanes, latency);
+}
+
+/* An instruction that is no more than its unit's, of an SM at which nobody looks. */
+static inline int issue_plain(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info,
+                              struct sm_unit *unit)
+{
+    uint32_t lanes = bit_count(warp->exec.active);
+    unit_occupy(unit, sm->cycle, unit->warp_lanes);
+    count_issue(sm, warp, info, lanes);
+    warp->next_issue = sm->cycle;
+    if (info->is_lanes) {
+        exec_issue_lanes(&warp->exec);
+    } else {
+        enum exec_event event = exec_issue(&warp->exec, &sm->lsu.spare->detail->access);
+        if (event != EXEC_DONE || warp->exec.slept_ns) {
+            return issue_ended(sm, warp, info, event, lanes, unit->latency_cycles);
+        }
+    }
+    set_results(warp, info, sm->cycle + unit->latency_cycles);
+    if (warp_look(sm, warp)) {
+        warp_place(sm, warp);
+    }
+    return 0;
 }
 
 static inline int issue_warp(struct sm *sm, struct sm_warp *warp)
@@ -477,12 +523,14 @@ __attribute__((noinline)) static int issue_beside(struct sm *sm, struct sm_warp 
     return issue_warp(sm, warp);
 }
 
-/* How long one issue holds its scheduler: the interval, or until all its registers are read. */
-static uint64_t issue_cycles(const struct sm *sm, const struct exec_uop_info *info)
+int issue_more(struct sm *sm, struct sm_warp *warp, uint32_t left)
 {
-    uint32_t ports = sm->spec->register_ports;
-    uint64_t reads = ports && info->src_count > ports ? (info->src_count + ports - 1) / ports : 1;
-    return reads > sm->issue_interval ? reads : sm->issue_interval;
+    int rc = 0;
+    for (; rc == 0 && left > 0 && sm->ready & 1ull << warp->slot && unit_is_free(sm, warp->unit);
+         left--) {
+        rc = issue_warp(sm, warp);
+    }
+    return rc;
 }
 
 /* A cycle's look at the schedulers. */
@@ -546,17 +594,15 @@ static int scheduler_cycle(struct sm *sm, uint32_t index, struct look *look)
     if (!warp) {
         return rc;
     }
-    uint64_t bit = 1ull << warp->slot;
     state->last = warp->slot;
     state->next_cycle = sm->cycle + issue_cycles(sm, warp->next);
-    for (uint32_t left = sm->spec->issue_per_scheduler; left > 0; left--) {
-        rc = issue_warp(sm, warp);
-        if (rc < 0) {
-            return rc;
-        }
-        if (left == 1 || !(sm->ready & bit) || !unit_is_free(sm, warp->unit)) {
-            break;
-        }
+    rc = issue_warp(sm, warp);
+    if (rc == 0 && sm->ready & 1ull << warp->slot && sm->spec->issue_per_scheduler > 1 &&
+        unit_is_free(sm, warp->unit)) {
+        rc = issue_more(sm, warp, sm->spec->issue_per_scheduler - 1);
+    }
+    if (rc < 0) {
+        return rc;
     }
     if ((sm->ready & state->warps) && state->next_cycle < look->next_cycle) {
         look->next_cycle = state->next_cycle;
@@ -569,7 +615,7 @@ static int scheduler_cycle(struct sm *sm, uint32_t index, struct look *look)
  * it has issued: where units take fewer warps than there are schedulers, none starves, however
  * often they are asked while a unit is busy.
  */
-static inline uint64_t issue_now(struct sm *sm)
+uint64_t issue_now(struct sm *sm)
 {
     struct look look = {.next_cycle = CYCLE_NEVER};
     bool waits = false;
@@ -617,7 +663,8 @@ uint64_t issue_cycle(struct sm *sm)
 {
     uint64_t next;
     do {
-        next = issue_now(sm);
+        bool alone = sm->ready && (sm->ready & (sm->ready - 1)) == 0 && !sm->looked_at;
+        next = alone ? issue_alone(sm) : issue_now(sm);
     } while (goes_on(sm, next));
     return next;
 }
