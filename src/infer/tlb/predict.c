@@ -14,7 +14,7 @@
 /* Thresholds. Chosen. */
 static const struct {
     double share, second_share, on_top, table_share;
-    unsigned table_cycles, table_reads, most_elements, second_lines, own_run;
+    unsigned table_cycles, table_reads, most_elements, second_lines, own_run, drawn_run, held_times;
 } limits = {
     .share = 0.5,          /* of what missed at one place of each page: fewer do at others */
     .second_share = 0.5,   /* of the slow elements: so many lines are slow for their own sake */
@@ -25,6 +25,8 @@ static const struct {
     .most_elements = 1024, /* pages of a walk */
     .second_lines = 3,     /* lines from an element to the one before it */
     .own_run = 700000,     /* requests: apart from those of all other walks */
+    .drawn_run = 800000,   /* the same, of the walk over drawn places */
+    .held_times = 8,       /* times a walk's lines and tables, which L2 has: sets are uneven */
 };
 
 /* A line of each page at a place of 4 KiB that is drawn, or at the first one. */
@@ -162,4 +164,46 @@ int tlb_is_translation(struct tlb_lab *tl, bool *holds, const struct tlb_level *
 {
     *holds = true;
     return tl->data_cycles > 0 ? ask(tl, holds, level, reach, ask_data) : 0;
+}
+
+/* Has L2 room for the lines of so many pages, and for a line of a table each? */
+static bool holds_lines(const struct tlb_lab *tl, size_t pages)
+{
+    const struct dissection *out = tl->lab->out;
+    const struct cache_result *last = &out->caches[out->cache_count - 1];
+    return last->size.status == ATTRIBUTE_MEASURED &&
+           (double)(2 * pages * limits.held_times * TLB_UNIT_BYTES) <= last->size.value;
+}
+
+int tlb_ask_drawn(struct tlb_lab *tl, struct tlb_drawn *out, const struct tlb_level *level,
+                  uint64_t reach, size_t slow)
+{
+    size_t pages = (size_t)(reach / level->page);
+    size_t expected = slow < pages ? slow : pages; /* a page that misses does so once */
+    const uint32_t run = tl->run;
+    struct tlb_ring ring;
+    struct tlb_view view;
+    *out = (struct tlb_drawn){0};
+    if (pages < 2 || pages > limits.most_elements || !holds_lines(tl, pages)) {
+        return 0;
+    }
+    int rc = draw_ring(&ring, level, pages, true);
+    tl->run += limits.drawn_run;
+    rc = rc ? rc : tlb_view(tl, &view, &ring, level, 1);
+    tl->run = run;
+    free(ring.unit);
+    if (rc == 0) {
+        *out = (struct tlb_drawn){
+            .asked = true,
+            .misses = (double)view.slow_count >= limits.share * (double)expected,
+            .low = view.miss_low,
+            .middle = view.miss_excess,
+            .high = view.miss_high,
+        };
+        tlb_view_free(&view);
+    } else if (lab_soft(rc)) { /* an older recording */
+        tl->lab->why = (struct refusal){0};
+        rc = 0;
+    }
+    return rc;
 }

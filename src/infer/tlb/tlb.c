@@ -28,7 +28,7 @@ static const struct {
     unsigned search_pages, page_walks, few_elements, inside_run, near_cycles, close_cycles;
     double least_excess, hit_quantile, share_quiet, share_noisy, near_hits, low_quantile, close,
         believed, drift, within, data_share, stray, more, apart, same, sure, unchecked, unexplained,
-        many, least_behind, first_part, lines_a_page, held_times;
+        many, least_behind, first_part, like_miss;
 } limits = {
     .first_stride = UINT64_C(2) << 20, /* bytes from page to page of the first walks */
     .search_pages = 4096,              /* pages of a walk; beyond, their distance grows */
@@ -61,9 +61,8 @@ static const struct {
                  before all entries are taken. Of drawn machines less than half were right */
     .unexplained = 0.85, /* confidence where no policy fits the sets */
     .many = 0.15,        /* share of all elements: no accident, whichever they are */
+    .like_miss = 0.05,   /* share by which a miss of L2 may differ from the median one. Chosen */
     .least_behind = 0.1, /* of what a miss of the level before takes: less is noise. Chosen */
-    .lines_a_page = 5,   /* lines that a page's load reads: its own, and tables of four levels */
-    .held_times = 4,     /* times these lines: an L2 of such a size holds them. Chosen */
     .first_part = 0.4, /* of the work that is left: for the sets and policy of the first. Chosen */
 };
 
@@ -216,7 +215,7 @@ static int look(struct tlb_lab *tl, struct search *search, bool *found, const st
         first = *search;
         rc = look_twice(tl, &first, found, ring, &trial);
     }
-    if (rc == 0 && !tl->lines_differ && first.data_share > limits.data_share) {
+    if (rc == 0 && first.data_share > limits.data_share) {
         bool data;
         trial.like_data = true;
         rc = tlb_ask_second_lines(tl, &data, &trial, search->stride, ring->count);
@@ -623,27 +622,27 @@ static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
                : rc;
 }
 
-/* Does L2 hold the lines of a walk over so many pages, and a few of tables for each, many times? */
-static bool holds_tables(const struct cache_result *l2, size_t pages)
-{
-    bool known = l2->size.status == ATTRIBUTE_MEASURED && l2->line.status == ATTRIBUTE_MEASURED;
-    double bytes = (double)pages * limits.lines_a_page * (known ? l2->line.value : 0);
-    return known && limits.held_times * bytes <= l2->size.value;
-}
-
 /*
  * Beyond the last level a load that is slow may have missed L2 with a read of a page table. That
  * costs just as much more as a miss of L2 does, once for each such read. A level's own miss may
- * cost the same by accident, which is told apart only where L2 holds so few tables for certain.
+ * cost the same by accident: drawn places tell, where L2 holds so few lines for certain.
  */
-static bool costs_as_tables(const struct tlb_lab *tl, const struct tlb_level *level, size_t pages)
+static bool costs_as_tables(const struct tlb_lab *tl, const struct tlb_level *level)
 {
     const struct dissection *out = tl->lab->out;
-    const struct cache_result *l2 = &out->caches[out->cache_count - 1];
-    const struct attribute *miss = &l2->miss_penalty;
+    const struct attribute *miss = &out->caches[out->cache_count - 1].miss_penalty;
     return tlb_is_multiple(tl, level->penalty, tl->data_cycles) ||
-           (miss->status == ATTRIBUTE_MEASURED && !holds_tables(l2, pages) &&
-            tlb_is_multiple(tl, level->penalty, miss->value));
+           (miss->status == ATTRIBUTE_MEASURED && tlb_is_multiple(tl, level->penalty, miss->value));
+}
+
+/* About what a miss of L2 costs: rows of memory make some lines' dearer than others'. */
+static bool costs_as_data(const struct tlb_lab *tl, const struct tlb_level *level)
+{
+    const struct dissection *out = tl->lab->out;
+    const struct attribute *miss = &out->caches[out->cache_count - 1].miss_penalty;
+    bool about = miss->status == ATTRIBUTE_MEASURED &&
+                 fabs(level->penalty - miss->value) <= limits.like_miss * miss->value;
+    return about || costs_as_tables(tl, level);
 }
 
 static int refuse_tables(struct tlb_lab *tl, const struct tlb_level *level)
@@ -654,18 +653,61 @@ static int refuse_tables(struct tlb_lab *tl, const struct tlb_level *level)
                          level->penalty);
 }
 
+/*
+ * What a miss takes, by drawn places of the level's pages: so few lines that L2 holds all of them
+ * and of their tables. Walks that find the page are long, and in them L2 may miss lines, too.
+ */
+static void believe_drawn(const struct tlb_lab *tl, struct search *search, struct tlb_level *level,
+                          const struct tlb_drawn *drawn)
+{
+    uint64_t page = level->page;
+    search->median = drawn->middle;
+    search->low = search->low_record = drawn->low;
+    search->high_record = drawn->high;
+    search->like_data = level->like_data;
+    set_threshold(tl, level, search);
+    level->page = page;
+}
+
+/*
+ * A level and its page, and what drawn places of so many pages take. If these find all that is
+ * wanted, and what seemed a level costs what a miss of L2 does, it was lines that L2 missed in a
+ * long walk: they count as missing data from here on, and the search begins again.
+ */
+static int find_level_behind(struct tlb_lab *tl, struct search *search, struct tlb_level *level,
+                             struct tlb_drawn *drawn)
+{
+    const struct search start = *search;
+    const struct tlb_level none = *level;
+    for (;;) {
+        int rc = find_page(tl, search, level);
+        rc = rc ? rc : tlb_ask_drawn(tl, drawn, level, search->reach, search->slow);
+        bool data = rc == 0 && drawn->asked && !drawn->misses && costs_as_data(tl, level);
+        if (!data || tl->data_cycles > 0) {
+            return rc;
+        }
+        tl->data_cycles = search->low_record - search->before;
+        tl->data_most = search->high_record - search->before;
+        *search = start;
+        *level = none;
+    }
+}
+
 /* A level behind another, with its page, which no other explanation fits as well. */
 static int find_behind(struct tlb_lab *tl, struct search *search, struct tlb_level *level)
 {
     bool holds = true;
-    int rc = find_page(tl, search, level);
+    struct tlb_drawn drawn = {0};
+    int rc = find_level_behind(tl, search, level, &drawn);
     if (rc == 0 && tl->noisy && level->penalty < limits.least_behind * level->before) {
         return lab_undecided(tl->lab,
                              "loads of more pages take %.0f cycles longer than the %.0f that a "
                              "miss of the level before takes: clocks and noise do as much",
                              level->penalty, level->before);
     }
-    if (rc == 0 && costs_as_tables(tl, level, (size_t)(search->reach / search->stride))) {
+    if (rc == 0 && drawn.misses) {
+        believe_drawn(tl, search, level, &drawn);
+    } else if (rc == 0 && costs_as_tables(tl, level)) {
         return refuse_tables(tl, level);
     }
     rc = rc ? rc : tlb_is_translation(tl, &holds, level, search->reach);

@@ -198,6 +198,18 @@ int tlb_page_holds(struct tlb_lab *tl, bool *holds, const struct tlb_level *leve
 int tlb_is_translation(struct tlb_lab *tl, bool *holds, const struct tlb_level *level,
                        uint64_t reach);
 
+/*
+ * tlb/predict.c. A walk over drawn places of the level's pages, where L2 is known to hold these
+ * lines and those of their tables many times over: what is slow then misses the level alone.
+ * `slow`: elements that were slow in the walk that found it.
+ */
+struct tlb_drawn {
+    bool asked, misses;       /* there was such a walk; its loads missed */
+    double low, middle, high; /* of their excess: a tenth, the median, all but a twentieth */
+};
+int tlb_ask_drawn(struct tlb_lab *tl, struct tlb_drawn *out, const struct tlb_level *level,
+                  uint64_t reach, size_t slow);
+
 /* tlb/predict.c. Are so many cycles what a few reads of `each` take? */
 bool tlb_is_multiple(const struct tlb_lab *tl, double cycles, double each);
 
