@@ -670,9 +670,9 @@ static void believe_drawn(const struct tlb_lab *tl, struct search *search, struc
 }
 
 /*
- * A level and its page, and what drawn places of so many pages take. If these find all that is
- * wanted, and what seemed a level costs what a miss of L2 does, it was lines that L2 missed in a
- * long walk: they count as missing data from here on, and the search begins again.
+ * A level and its page; where it costs what a miss of L2 does, also what drawn places of so many
+ * pages take. If these find all that is wanted, it was lines that L2 missed in a long walk: they
+ * count as missing data from here on, and the search begins again.
  */
 static int find_level_behind(struct tlb_lab *tl, struct search *search, struct tlb_level *level,
                              struct tlb_drawn *drawn)
@@ -681,9 +681,11 @@ static int find_level_behind(struct tlb_lab *tl, struct search *search, struct t
     const struct tlb_level none = *level;
     for (;;) {
         int rc = find_page(tl, search, level);
-        rc = rc ? rc : tlb_ask_drawn(tl, drawn, level, search->reach, search->slow);
-        bool data = rc == 0 && drawn->asked && !drawn->misses && costs_as_data(tl, level);
-        if (!data || tl->data_cycles > 0) {
+        if (rc || !costs_as_data(tl, level)) {
+            return rc;
+        }
+        rc = tlb_ask_drawn(tl, drawn, level, search->reach, search->slow);
+        if (rc || !drawn->asked || drawn->misses || tl->data_cycles > 0) {
             return rc;
         }
         tl->data_cycles = search->low_record - search->before;
