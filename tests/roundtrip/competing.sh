@@ -16,6 +16,7 @@ for cache in texture_l1:230 l2:268; do
     expect jitter.json "${cache%:*}.fetch_granularity" 32
     expect jitter.json "${cache%:*}.miss_penalty" "${cache#*:}" 3
 done
+expect jitter.json memory.latency 639 4
 
 # A thread's own memory, kept across launches: no window continues another.
 cat >own.yaml <<'YAML'
@@ -48,6 +49,7 @@ noc: {request_latency: 20 cycles, reply_latency: 20 cycles}
 YAML
 dissect sim:./second.yaml second.json --only outstanding
 expect second.json outstanding.entries 16
+grep -q '"structure": "prt"' second.json || fail "a table of requests is taken for something else"
 cat >short.yaml <<'YAML'
 inherits: m2070
 name: short
@@ -68,7 +70,8 @@ name: tables
 tlb_l1: {enabled: false}
 YAML
 dissect sim:./tables.yaml tables.json --only penalty,l2,tlbs
-grep -q 'l1_tlb' tables.json || fail "the first level does not show"
+expect tables.json l1_tlb.entries 65
+expect tables.json l2_tlb.entries "no value"
 [ "$(grep -c '"present": true' tables.json)" = 2 ] || fail "page tables are taken for a level of translation"
 
 # What another SM walked is in the level behind, and not in the first.

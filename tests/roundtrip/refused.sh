@@ -7,6 +7,7 @@ sm: {registers: 16384}
 YAML
 dissect sim:./few_registers.yaml few.json --only l2
 expect few.json l2.size 1572864
+expect few.json l2.sets 768
 expect few.json memory.latency 372 2
 
 dissect sim:gtx560ti skipped.json --skip capacity
