@@ -68,9 +68,21 @@ static inline bool gpu_bench_build(struct gpu_bench *g)
     return g->error == 0;
 }
 
-/* Runs `body` with registers r0-r31, rd0-rd31, p0-p7 and rd0 = the buffer. */
-static inline bool gpu_bench_run(struct gpu_bench *g, const char *body, uint32_t ctas,
-                                 uint32_t threads)
+/* A kernel of such a GPU, for one launch or several. */
+struct gpu_bench_kernel {
+    struct ptx_module *module;
+    struct exec_program *program;
+};
+
+static inline void gpu_bench_forget(struct gpu_bench_kernel *kernel)
+{
+    exec_program_destroy(kernel->program);
+    ptx_module_destroy(kernel->module);
+}
+
+/* `body` with registers r0-r31, rd0-rd31, p0-p7 and rd0 = the buffer. */
+static inline bool gpu_bench_parse(struct gpu_bench_kernel *kernel, struct gpu_bench *g,
+                                   const char *body)
 {
     static char text[1 << 16];
     int length = snprintf(text, sizeof text,
@@ -80,18 +92,25 @@ static inline bool gpu_bench_run(struct gpu_bench *g, const char *body, uint32_t
                           "  .shared .align 16 .b8 smem[4096];\n"
                           "  ld.param.u64 %%rd0, [buffer];\n%s\n  ret;\n}\n",
                           body);
-    struct ptx_module *module = NULL;
-    struct exec_program *program = NULL;
-    g->error = ptx_parse(&module, "test.ptx", text, (size_t)length);
+    *kernel = (struct gpu_bench_kernel){0};
+    g->error = ptx_parse(&kernel->module, "test.ptx", text, (size_t)length);
     if (g->error == 0) {
-        g->error = exec_program_create(&program, module, ptx_find_func(module, "k"), NULL);
+        g->error = exec_program_create(&kernel->program, kernel->module,
+                                       ptx_find_func(kernel->module, "k"), NULL);
     }
     if (g->error < 0) {
         fprintf(stderr, "%s\n", error_text());
+        gpu_bench_forget(kernel);
         return false;
     }
+    return true;
+}
+
+static inline bool gpu_bench_launch(struct gpu_bench *g, const struct gpu_bench_kernel *kernel,
+                                    uint32_t ctas, uint32_t threads)
+{
     uint64_t param = (uintptr_t)g->buffer;
-    struct exec_launch launch = {.program = program,
+    struct exec_launch launch = {.program = kernel->program,
                                  .memory = g->memory,
                                  .params = (const uint8_t *)&param,
                                  .param_bytes = 8,
@@ -100,9 +119,19 @@ static inline bool gpu_bench_run(struct gpu_bench *g, const char *body, uint32_t
                                  .textures = &g->texture.texture,
                                  .texture_count = 1};
     g->error = gpu_launch(g->gpu, &launch, 0, &g->cycles);
-    exec_program_destroy(program);
-    ptx_module_destroy(module);
     return g->error == 0;
+}
+
+static inline bool gpu_bench_run(struct gpu_bench *g, const char *body, uint32_t ctas,
+                                 uint32_t threads)
+{
+    struct gpu_bench_kernel kernel;
+    if (!gpu_bench_parse(&kernel, g, body)) {
+        return false;
+    }
+    bool ran = gpu_bench_launch(g, &kernel, ctas, threads);
+    gpu_bench_forget(&kernel);
+    return ran;
 }
 
 static inline void gpu_bench_free(struct gpu_bench *g)

@@ -39,9 +39,9 @@ static void write_kernel(char *body, size_t size, uint32_t loads, uint32_t merge
              "add.u64 %%rd2, %%rd2, %%rd0;\nst.global.u32 [%%rd2+" CLOCKS_OFFSET "], %%r22;\n");
 }
 
-static uint32_t latency(const char *body, uint32_t threads)
+static uint32_t latency(const struct gpu_bench_kernel *kernel, uint32_t threads)
 {
-    assert_true(gpu_bench_run(&g, body, 1, threads));
+    assert_true(gpu_bench_launch(&g, kernel, 1, threads));
     const uint32_t *clocks = g.buffer + 33554432 / 4;
     uint32_t most = 0;
     for (uint32_t i = 0; i < threads; i++) {
@@ -63,17 +63,19 @@ static void expect_spike(const struct spike *spike)
     assert_true(gpu_bench_load(&g, spike->model));
     assert_true(gpu_bench_build(&g));
     write_kernel(body, sizeof body, spike->loads, spike->merge, 32);
+    struct gpu_bench_kernel kernel;
+    assert_true(gpu_bench_parse(&kernel, &g, body));
     uint32_t end = spike->full ? spike->full : 1022;
     gpu_host_copy(g.gpu, (uintptr_t)g.buffer, (uint64_t)spike->loads * LOAD_BYTES, true);
-    (void)latency(body, 32); /* translations */
-    uint32_t before = latency(body, 2), most = 0;
+    (void)latency(&kernel, 32); /* translations */
+    uint32_t before = latency(&kernel, 2), most = 0;
     for (uint32_t threads = 4; threads <= end; threads += 2) {
-        uint32_t now = latency(body, threads);
+        uint32_t now = latency(&kernel, threads);
         most = now > before + most ? now - before : most;
         before = now;
     }
     if (spike->full) {
-        uint32_t jump = latency(body, end + 2) - before;
+        uint32_t jump = latency(&kernel, end + 2) - before;
         if (jump < 2 * most || jump < 40) {
             fail_msg("%s, %u loads, merger%u: %u cycles more after %u threads, %u before",
                      spike->model, spike->loads, spike->merge, jump, spike->full, most);
@@ -81,6 +83,7 @@ static void expect_spike(const struct spike *spike)
     } else {
         assert_in_range(most, 0, 60);
     }
+    gpu_bench_forget(&kernel);
     gpu_bench_free(&g);
 }
 
@@ -135,8 +138,11 @@ static void a_warp_has_four_loads_out_on_an_m2070_and_three_on_a_k20(void **stat
         uint32_t latencies[8];
         for (uint32_t loads = 1; loads <= 6; loads++) {
             write_kernel(body, sizeof body, loads, 1, 1);
-            (void)latency(body, 1);
-            latencies[loads] = latency(body, 1);
+            struct gpu_bench_kernel kernel;
+            assert_true(gpu_bench_parse(&kernel, &g, body));
+            (void)latency(&kernel, 1);
+            latencies[loads] = latency(&kernel, 1);
+            gpu_bench_forget(&kernel);
         }
         for (uint32_t loads = 2; loads <= 6; loads++) {
             uint32_t more = latencies[loads] - latencies[loads - 1];
@@ -150,7 +156,10 @@ static void a_warp_has_four_loads_out_on_an_m2070_and_three_on_a_k20(void **stat
     }
 }
 
-/* Pieces of a kernel whose result does not depend on timing: each thread has its own places. */
+/* Pieces of a kernel whose result does not depend on timing: each of 20 * 192 threads at most has
+ * its own 132 bytes behind 1 MiB, and a word of results behind 8 MiB; all have two words at 64 KiB.
+ */
+#define RESULTS 8388608
 static void mixed_kernel(char *out, size_t size, struct rng *rng)
 {
     static const char *const pieces[] = {
@@ -179,7 +188,8 @@ static void mixed_kernel(char *out, size_t size, struct rng *rng)
     }
     snprintf(out + n, size - n,
              "mul.wide.u32 %%rd5, %%r8, 4;\nadd.u64 %%rd5, %%rd5, %%rd0;\n"
-             "st.global.u32 [%%rd5+8388608], %%r9;\n");
+             "st.global.u32 [%%rd5+%u], %%r9;\n",
+             RESULTS);
 }
 
 static void draw_structures(struct model *model, struct rng *rng)
@@ -209,6 +219,13 @@ struct outcome {
     uint64_t hash, cycles;
 };
 
+static void hash_words(uint64_t *hash, const uint32_t *words, size_t bytes)
+{
+    for (size_t i = 0; i < bytes / 4; i++) {
+        *hash = (*hash ^ words[i]) * 1099511628211u;
+    }
+}
+
 static struct outcome run_mixed(const char *model, uint64_t seed, bool full)
 {
     static char body[1 << 14];
@@ -225,9 +242,8 @@ static struct outcome run_mixed(const char *model, uint64_t seed, bool full)
     if (!gpu_bench_run(&g, body, ctas, threads)) {
         fail_msg("%s, seed %u: %s", model, (unsigned)seed, error_text());
     }
-    for (uint32_t i = 0; i < (9u << 20) / 4; i++) {
-        outcome.hash = (outcome.hash ^ g.buffer[i]) * 1099511628211u;
-    }
+    hash_words(&outcome.hash, g.buffer, 2u << 20);
+    hash_words(&outcome.hash, g.buffer + RESULTS / 4, 1u << 16);
     outcome.cycles = g.cycles;
     gpu_bench_free(&g);
     return outcome;
