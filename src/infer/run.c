@@ -1,6 +1,6 @@
 /*
- * Runs the experiments on the caches, then published recipes, which nothing else needs, then those
- * on the device. What fails leaves its reason in the attributes concerned and in those of
+ * Runs the experiments on the caches, then those on the device, then published recipes, which
+ * nothing else needs. What fails leaves its reason in the attributes concerned and in those of
  * everything that needs it; only an error that concerns the whole (memory out, interrupted, a
  * source that breaks) ends the dissection.
  */
@@ -58,7 +58,7 @@ static uint64_t loads_of_level(const struct lab *lab, bool last)
 
 /* Of all that a source may do, what may be spent by when a recipe ends: on caches, and of copies.
  */
-static const double recipes_share = 0.6, copy_share = 0.9;
+static const double recipes_share = 0.95, copy_share = 0.9;
 /* By when paths are compared and caches are counted: a large cache is filled again and again, many
  * SMs of an L2 in parts ask each other many times. Chosen. */
 static const double sharing_share = 0.8, count_share = 0.85;
@@ -401,8 +401,8 @@ int infer_dissect(struct dissection *out, struct trace_source *source,
     }
     plan_shares(&lab, &selected);
     rc = rc ? rc : run_levels(&lab, summaries, examined);
-    rc = rc ? rc : run_recipes(&lab, examined);
     rc = rc ? rc : run_device_experiments(&lab, selected.on_device, false);
+    rc = rc ? rc : run_recipes(&lab, examined);
     outcomes_apply(out); /* of what blind trials run */
     rc = rc ? rc : run_device_experiments(&lab, selected.on_device, true);
     for (size_t i = 0; i < LEVEL_COUNT; i++) {

@@ -19,8 +19,8 @@
 /* Thresholds. Chosen, where a member does not say what fixed it. */
 static const struct {
     uint64_t far_bytes;
-    double translated, sure, unsure, broad, even, agree, on_top;
-    unsigned few, again;
+    double translated, sure, unsure, broad, even, agree, on_top, far_times;
+    unsigned few, again, far_cycles;
 } limits = {
     .sure = 0.93,   /* confidence of a miss whose median is told by many loads */
     .unsure = 0.85, /* the same, where another dissection may find another */
@@ -29,8 +29,10 @@ static const struct {
     .agree = 0.03,  /* share of a miss by which two walks differ that agree */
     .on_top = 0.85, /* times a miss: what it takes at least without that of translation */
     .even = 0.02,   /* share of a hit that the middle half of the hits spreads over */
-    .again = 2,     /* samples more, where it is not so */
-    .few = 16,      /* misses: the walk of the reference tells as much */
+    .far_times = 1.25, /* times a load past the cache, and */
+    .far_cycles = 20,  /* cycles more: farther than any slice of L2 is from another. Chosen */
+    .again = 2,        /* samples more, where it is not so */
+    .few = 16,         /* misses: the walk of the reference tells as much */
     .translated = 0.6, /* confidence of a miss where walks miss translation as well */
     .far_bytes = UINT64_C(256) << 20, /* bytes: far more than a large cache holds */
 };
@@ -320,6 +322,21 @@ static void hold_against_reference(const struct level *level, double *miss, doub
     }
 }
 
+/*
+ * What L2 has takes through a first level that misses about as long as past it. Where misses take
+ * far longer, all of them missed L2, too, which holds less than that level then.
+ */
+static void hold_against_past(const struct level *level, double *miss, double *sure, char what[64])
+{
+    double past = level->timing.beneath_cycles;
+    bool asks = level->info->beneath[0] && !level->info->behind[0] && isfinite(past) && past > 0;
+    if (asks && *miss > limits.far_times * past + limits.far_cycles) {
+        *miss = past;
+        *sure = fmin(*sure, limits.unsure);
+        snprintf(what, 64, "loads past it, for all others miss L2");
+    }
+}
+
 /* What a miss takes. For the outermost cache that is the memory's latency. */
 int level_penalty(struct level *level)
 {
@@ -339,6 +356,7 @@ int level_penalty(struct level *level)
         snprintf(what, sizeof what, "the reference walk");
     }
     hold_against_reference(level, &miss, &sure, what);
+    hold_against_past(level, &miss, &sure, what);
     rc = slow.count ? level_saw(level, &slow) : 0;
     sample_free(&all);
     if (rc) {
