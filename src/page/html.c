@@ -11,6 +11,7 @@
 #include "util/glue/json_glue.h"
 
 #define BAR_WIDTH 120 /* of a page's pixels */
+#define SECTIONS_WITHOUT_LINKS 4
 
 static const char style[] =
     ":root{color-scheme:light dark;--ink:#1b1f24;--soft:#59636e;--back:#fff;--line:#c6ccd2;"
@@ -42,7 +43,8 @@ static const char style[] =
     "var(--line)}"
     "th{font-weight:600}th.number,td.number{text-align:right;white-space:nowrap;font-variant-"
     "numeric:tabular-nums}\n"
-    "details summary{cursor:pointer}summary:focus-visible{outline:2px solid var(--accent)}"
+    "nav{margin-top:12px}nav a{display:inline-block;margin-right:14px;color:var(--accent)}\n"
+    "details summary{cursor:pointer}:focus-visible{outline:2px solid var(--accent)}"
     "details p{max-width:70ch}small{color:var(--soft)}.bad{color:var(--bad);font-weight:600}\n"
     ".halo{paint-order:stroke;stroke:var(--back);stroke-width:4px}.roof{stroke:var(--accent);"
     "stroke-width:1.5}svg.bar{min-width:60px;margin-top:.4em}svg.bar "
@@ -52,7 +54,7 @@ static const char style[] =
     "@media print{body{max-width:none;padding:0;font-size:12px}.scroll{overflow:visible}"
     "code{font-size:10px;white-space:pre-wrap}th,td{padding-right:6px}"
     ".charts{grid-template-columns:1fr 1fr}svg.hierarchy{min-width:0}"
-    "details,svg,tr{break-inside:avoid}}\n";
+    "nav{display:none}details,svg,tr{break-inside:avoid}}\n";
 
 void html_begin(struct strbuf *out, const char *title, const char *subtitle)
 {
@@ -64,7 +66,50 @@ void html_begin(struct strbuf *out, const char *title, const char *subtitle)
     svg_escape(out, title);
     strbuf_append(out, "</h1><p>");
     svg_escape(out, subtitle);
-    strbuf_append(out, "</p></header>\n<main>\n");
+    strbuf_append(out, "</p></header>\n");
+}
+
+/* How a section begins; text from outside is escaped, so that this is never a part of it. */
+static const char section[] = "<section><h2>";
+
+/* Where the section after `at` has its title, and how long that is; NULL: there is none. */
+static const char *next_title(const char *at, size_t *length)
+{
+    const char *found = strstr(at, section);
+    if (found) {
+        found += sizeof section - 1;
+        *length = strcspn(found, "<");
+    }
+    return found;
+}
+
+/* Links to the sections, where there are more than a screen shows. */
+static void put_contents(struct strbuf *out, const char *body)
+{
+    size_t length, count = 0;
+    for (const char *at = body; (at = next_title(at, &length)); count++) {
+    }
+    if (count < SECTIONS_WITHOUT_LINKS) {
+        return;
+    }
+    strbuf_append(out, "<nav aria-label=\"Sections\">");
+    count = 0;
+    for (const char *at = body; (at = next_title(at, &length));) {
+        strbuf_printf(out, "<a href=\"#section-%zu\">%.*s</a>\n", ++count, (int)length, at);
+    }
+    strbuf_append(out, "</nav>\n");
+}
+
+void html_sections(struct strbuf *out, const char *body)
+{
+    size_t length, count = 0;
+    put_contents(out, body);
+    strbuf_append(out, "<main>\n");
+    for (const char *title; (title = next_title(body, &length)); body = title) {
+        strbuf_append_n(out, body, (size_t)(title - (sizeof section - 1) - body));
+        strbuf_printf(out, "<section id=\"section-%zu\"><h2>", ++count);
+    }
+    strbuf_append(out, body);
 }
 
 void html_end(struct strbuf *out)

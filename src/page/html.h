@@ -7,6 +7,8 @@
 struct strbuf;
 
 void html_begin(struct strbuf *out, const char *title, const char *subtitle);
+/* What stands between them: sections, "<section><h2>TITLE</h2>...", with links to them in front. */
+void html_sections(struct strbuf *out, const char *body);
 void html_end(struct strbuf *out);
 
 /* A bar that is `part` (0 to 1) of its width. */

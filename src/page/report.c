@@ -21,7 +21,7 @@ static void put_figures(struct strbuf *out, const json_t *document)
     figures_collect(&figures, document);
     if (figures.count && strcmp(figures.data[0].name, "hierarchy") == 0) {
         strbuf_append(out, "<section><h2>Memory hierarchy</h2>\n"
-                           "<p>Latencies are what a load takes there. A click on a value below "
+                           "<p>Latencies are what a load takes there. A value below opens and "
                            "shows what it rests on.</p>\n<div class=\"scroll\">");
         strbuf_append(out, figures.data[first++].svg);
         strbuf_append(out, "</div></section>\n");
@@ -143,7 +143,7 @@ int page_report(char **html, const json_t *document, const char *name)
     const char *schema = is_study ? "study" : saved_text(document, "schema", "");
     const json_t *device = json_object_get(document, "device");
     char title[400], subtitle[600];
-    struct strbuf out = {0};
+    struct strbuf out = {0}, body = {0};
     size_t i = 0;
     *html = NULL;
     while (i < sizeof reports / sizeof *reports && strcmp(reports[i].schema, schema) != 0) {
@@ -159,8 +159,11 @@ int page_report(char **html, const json_t *document, const char *name)
     snprintf(subtitle, sizeof subtitle, "%s%ssonde %s", date, *date ? ", " : "",
              saved_text(document, "sonde", SONDE_VERSION));
     html_begin(&out, title, subtitle);
-    reports[i].write(&out, document);
+    reports[i].write(&body, document);
+    html_sections(&out, strbuf_text(&body));
     html_end(&out);
-    *html = strbuf_take(&out);
+    *html = strbuf_failed(&body) ? NULL : strbuf_take(&out);
+    strbuf_free(&body);
+    strbuf_free(&out);
     return *html ? 0 : error_memory();
 }

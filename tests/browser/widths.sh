@@ -1,11 +1,12 @@
 #!/bin/sh
 # widths.sh BROWSER SONDE DATA: pages in a browser without a screen, at the widths of a telephone, a window and a wide
 # screen: nothing is wider than the window, no text leaves its drawing, nothing is fetched from elsewhere. One browser
-# shows all pages, one after the other: its start costs more than they do.
+# shows all pages, one after the other: its start costs more than they do. Some are then used by a keyboard (keyboard.py).
 set -eu
 browser=$1
 sonde=$2
 data=$3
+here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/sonde-browser.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cp "$data"/double.ptx "$data"/hot.ptx "$work"
@@ -114,3 +115,4 @@ done >wanted
     --user-data-dir="$work/profile" --dump-dom "file://$work/frame.html#$pages" 2>errors |
     sed -n '/id="told">/,/<\/pre>/p' | sed 's/.*id="told">//; s/<\/pre>.*//' | sed '/^$/d' >told
 diff wanted told || { tail -3 errors; exit 1; }
+python3 "$here/keyboard.py" "$browser" dissection.html,360,dark gtx780.html,1200,light statistics.html,1200,dark hot.html,360,light
