@@ -9,6 +9,7 @@
 #include "exec/program.h"
 #include "util/container/strbuf.h"
 #include "util/error.h"
+#include "util/text/symbol.h"
 
 #define FINDINGS_MAX 1000
 #define TEXT_MAX 512
@@ -103,23 +104,46 @@ static int suppress_one(struct check *check, const char *what, size_t length)
     return 0;
 }
 
+/* Up to a comma that is not within a kernel's template arguments. */
+static size_t length_of_one(const char *list)
+{
+    size_t i = 0, depth = 0;
+    for (; list[i] && (list[i] != ',' || depth > 0); i++)
+        depth += (list[i] == '<') - (list[i] == '>' && depth > 0);
+    return i;
+}
+
 int check_suppress(struct check *check, const char *list)
 {
     int rc = 0;
     for (const char *at = list; rc == 0 && at && *at;) {
-        size_t length = strcspn(at, ",");
+        size_t length = length_of_one(at);
         rc = suppress_one(check, at, length);
         at += length + (at[length] == ',');
     }
     return rc;
 }
 
+/* A kernel is named as the module has it, or as its source, without parameters. */
+static bool is_of(struct suppression *s, const char *kernel)
+{
+    if (!s->kernel || !kernel)
+        return !s->kernel;
+    if (!s->asked || strcmp(s->asked, kernel) != 0) {
+        char *name = symbol_bare(symbol_readable(kernel));
+        free(s->asked);
+        s->asked = strdup(kernel);
+        s->answer = strcmp(s->kernel, kernel) == 0 || (name && strcmp(s->kernel, name) == 0);
+        free(name);
+    }
+    return s->answer;
+}
+
 static bool is_suppressed(const struct check *check, enum fault_kind kind, const char *kernel)
 {
     for (size_t i = 0; i < check->suppressions.count; i++) {
-        const struct suppression *s = &check->suppressions.data[i];
-        if ((s->any || s->kind == kind) &&
-            (!s->kernel || (kernel && strcmp(s->kernel, kernel) == 0)))
+        struct suppression *s = &check->suppressions.data[i];
+        if ((s->any || s->kind == kind) && is_of(s, kernel))
             return true;
     }
     return false;
@@ -248,7 +272,9 @@ void findings_free(struct check *check)
     for (size_t i = 0; i < check->findings.count; i++)
         finding_free(&check->findings.data[i]);
     vec_free(&check->findings);
-    for (size_t i = 0; i < check->suppressions.count; i++)
+    for (size_t i = 0; i < check->suppressions.count; i++) {
         free(check->suppressions.data[i].kernel);
+        free(check->suppressions.data[i].asked);
+    }
     vec_free(&check->suppressions);
 }

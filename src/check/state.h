@@ -26,6 +26,8 @@ struct suppression {
     bool any;
     enum fault_kind kind;
     char *kernel; /* NULL: any */
+    char *asked;  /* the last kernel that was asked about, and what was answered */
+    bool answer;
 };
 
 struct finding {

@@ -9,6 +9,7 @@
 #include "util/container/strbuf.h"
 #include "util/error.h"
 #include "util/glue/json_glue.h"
+#include "util/text/symbol.h"
 #include "util/text/printable.h"
 
 #define MARK "==check== "
@@ -66,8 +67,11 @@ static void write_head(struct strbuf *out, const struct finding *f)
     strbuf_printf(out, "%s", fault_name(f->kind));
     if (f->what)
         strbuf_printf(out, ": %s", f->what);
-    if (f->kernel && f->file)
-        strbuf_printf(out, " in kernel '%s'", f->kernel);
+    if (f->kernel && f->file) {
+        char *name = symbol_readable(f->kernel);
+        strbuf_printf(out, " in kernel '%s'", name ? name : f->kernel);
+        free(name);
+    }
 }
 
 static void write_text(struct strbuf *out, const struct check *check)
@@ -178,7 +182,9 @@ static void write_case(struct strbuf *out, const struct finding *f)
 {
     struct strbuf text = {0};
     strbuf_printf(out, "  <testcase classname=\"sonde.check.%s\" name=\"", fault_key(f->kind));
-    append_escaped(out, f->kernel ? f->kernel : "host");
+    char *name = f->kernel ? symbol_readable(f->kernel) : NULL;
+    append_escaped(out, name ? name : "host");
+    free(name);
     if (f->file) {
         strbuf_append(out, " ");
         append_escaped(out, f->file);

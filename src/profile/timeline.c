@@ -14,6 +14,7 @@
 #include "util/container/vec.h"
 #include "util/error.h"
 #include "util/glue/json_glue.h"
+#include "util/text/symbol.h"
 
 #define FLUSH_BYTES 65536
 #define FIRST_SAMPLE_CYCLES 100
@@ -237,8 +238,10 @@ void timeline_slice(struct timeline *timeline, const struct timeline_slice *slic
     name_stream(timeline, slice->stream_id);
     struct strbuf *out = event(timeline);
     (void)time_of(timeline, slice->end_ps); /* nothing of another GPU is before it */
+    char *name = symbol_readable(slice->name);
     strbuf_append(out, "{\"ph\":\"X\",\"name\":");
-    put_string(out, slice->name);
+    put_string(out, name ? name : slice->name);
+    free(name);
     strbuf_printf(
         out, ",\"cat\":\"%s\",\"pid\":1,\"tid\":%" PRIu64 ",\"ts\":%.6f,\"dur\":%.6f,\"args\":{",
         slice->category, slice->stream_id + 1, time_of(timeline, slice->begin_ps),

@@ -61,6 +61,16 @@ static struct parts parts_of(const char *text)
     return parts;
 }
 
+char *symbol_bare(char *name)
+{
+    if (name) {
+        struct parts parts = parts_of(name);
+        memmove(name, name + parts.name, parts.end - parts.name);
+        name[parts.end - parts.name] = 0;
+    }
+    return name;
+}
+
 char *symbol_brief(char *name, size_t most)
 {
     if (!name || strlen(name) <= most) {

@@ -10,6 +10,10 @@
  */
 char *symbol_readable(const char *name);
 
+/* Takes `name` over, as symbol_readable() has it, and gives it without its parameters and what it
+ * returns: "named<64>". free() it; NULL: as name. */
+char *symbol_bare(char *name);
+
 /*
  * Takes `name` over, as symbol_readable() has it, and gives one of at most `most` bytes for a line
  * on a terminal: a longer one loses first its parameters and what it returns, then the end of its

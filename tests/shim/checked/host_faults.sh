@@ -27,15 +27,15 @@ set_rows_too_much|out of bounds: a memset of 14948 bytes|made by cudaMallocPitch
 copy_to_freed|use after free: a copy of 256 bytes|freed by cudaFree, call
 copy_from_freed|use after free: a copy of 256 bytes|freed by cudaFree, call
 set_freed|use after free: a memset of 256 bytes|freed by cudaFree, call
-kernel_on_freed|use after free: load of 4 bytes in global memory in kernel '_Z5twicePi'|host_faults.cu:TWICE
-kernel_after_a_free_in_its_stream|use after free: store of 4 bytes in global memory in kernel '_Z4fillPi'|made by cudaMallocAsync, call
-free_while_it_runs|use after free: load of 4 bytes in global memory in kernel '_Z5twicePi'|freed by cudaFree, call
-kernel_on_host_memory|out of bounds: store of 4 bytes in global memory in kernel '_Z4fillPi'|host_faults.cu:FILL
-kernel_on_unregistered|use after free: store of 4 bytes in global memory in kernel '_Z4fillPi'|host_faults.cu:FILL
-kernel_on_too_little|out of bounds: store of 4 bytes in global memory in kernel '_Z4fillPi'|0 bytes behind the 252 bytes of allocation
-kernel_on_what_was_not_written|uninitialised: load of 4 bytes in global memory in kernel '_Z5twicePi'|host_faults.cu:TWICE
-texture_of_freed|use after free: fetch of a texel of 4 bytes in kernel '_Z5fetchPiy'|freed by cudaFree, call
-surface_behind_the_row|out of bounds: surface store of 4 bytes at x 256, y 0, z 0, layer 0 in kernel '_Z5paintyi'|the surface has 64 x 4 x 1 texels of 4 bytes
+kernel_on_freed|use after free: load of 4 bytes in global memory in kernel 'twice(int*)'|host_faults.cu:TWICE
+kernel_after_a_free_in_its_stream|use after free: store of 4 bytes in global memory in kernel 'fill(int*)'|made by cudaMallocAsync, call
+free_while_it_runs|use after free: load of 4 bytes in global memory in kernel 'twice(int*)'|freed by cudaFree, call
+kernel_on_host_memory|out of bounds: store of 4 bytes in global memory in kernel 'fill(int*)'|host_faults.cu:FILL
+kernel_on_unregistered|use after free: store of 4 bytes in global memory in kernel 'fill(int*)'|host_faults.cu:FILL
+kernel_on_too_little|out of bounds: store of 4 bytes in global memory in kernel 'fill(int*)'|0 bytes behind the 252 bytes of allocation
+kernel_on_what_was_not_written|uninitialised: load of 4 bytes in global memory in kernel 'twice(int*)'|host_faults.cu:TWICE
+texture_of_freed|use after free: fetch of a texel of 4 bytes in kernel 'fetch(int*, unsigned long long)'|freed by cudaFree, call
+surface_behind_the_row|out of bounds: surface store of 4 bytes at x 256, y 0, z 0, layer 0 in kernel 'paint(unsigned long long, int)'|the surface has 64 x 4 x 1 texels of 4 bytes
 leak_of_device|leak: 256 bytes were not freed|made by cudaMalloc, call
 leak_of_pinned|leak: 256 bytes were not freed|made by cudaHostAlloc, call
 leak_of_managed|leak: 256 bytes were not freed|made by cudaMallocManaged, call
@@ -63,3 +63,8 @@ for runtime in shared static; do
         checked 0 right "$fault"
     done <"$work/faults"
 done
+# Kernels by the names that the source has.
+"$sonde" run -q --check --suppress 'block-race:scale<float,4>,uninitialised:twice' -- "$work/shared" wrong kernel_on_what_was_not_written >"$work/out" 2>&1 ||
+    { echo "not suppressed:"; cat "$work/out"; exit 1; }
+"$sonde" run -q --timeline "$work/line.json" -- "$work/shared" right kernel_on_what_was_not_written >"$work/out" 2>&1
+grep -q '"ph":"X","name":"twice(int\*)"' "$work/line.json" || { echo "no kernel by its name in the time line:"; grep '"ph":"X"' "$work/line.json"; exit 1; }

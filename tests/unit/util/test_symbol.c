@@ -78,6 +78,23 @@ static void a_longer_one_loses_the_end_of_its_arguments(void **state)
     assert_brief("a<b((((((((((", 8, "a<b(...>"); /* which is no name */
 }
 
+static void assert_bare(const char *name, const char *expected)
+{
+    char *text = symbol_bare(strdup(name));
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void a_bare_name_has_its_template_arguments(void **state)
+{
+    (void)state;
+    assert_bare("void scale<float, 4>(float*)", "scale<float, 4>");
+    assert_bare("unsigned int (anonymous namespace)::f(int, int)", "(anonymous namespace)::f");
+    assert_bare("f", "f");
+    assert_bare("", "");
+    assert_null(symbol_bare(NULL));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -86,6 +103,7 @@ int main(void)
         cmocka_unit_test(a_name_that_fits_stays_whole),
         cmocka_unit_test(a_long_name_loses_what_it_returns_and_its_parameters),
         cmocka_unit_test(a_longer_one_loses_the_end_of_its_arguments),
+        cmocka_unit_test(a_bare_name_has_its_template_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
