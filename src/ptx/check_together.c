@@ -382,8 +382,102 @@ static uint32_t most_selector(const struct ptx_insn *insn)
     }
 }
 
-/* What tells which elements of a sparse matrix are there is not the same in all lanes; events are
- * numbered from 0 to 15, and have a bit each in a mask. */
+/* A constant that an instruction has in a range only, `least` to `most` by `step`. */
+struct range {
+    int operand; /* -1: none */
+    int64_t least, most, step;
+};
+
+/* Fields of a tensor map: what they may be, where that is a constant, or their dimension. */
+static struct range field_range(const struct ptx_insn *insn)
+{
+    switch (insn->mods[MODC_MAPFIELD]) {
+    case MOD_MAPFIELD_elemtype:
+        return (struct range){1, 0, 12, 1};
+    case MOD_MAPFIELD_interleave_layout:
+        return (struct range){1, 0, 2, 1};
+    case MOD_MAPFIELD_swizzle_mode:
+        return (struct range){1, 0, 3, 1};
+    case MOD_MAPFIELD_fill_mode:
+        return (struct range){1, 0, 1, 1};
+    case MOD_MAPFIELD_box_dim:
+    case MOD_MAPFIELD_global_dim:
+    case MOD_MAPFIELD_global_stride:
+    case MOD_MAPFIELD_element_stride:
+        return (struct range){1, 0, 4, 1};
+    default:
+        return (struct range){.operand = -1};
+    }
+}
+
+static struct range constant_range(const struct ptx_insn *insn)
+{
+    switch (insn->op) {
+    case OP_PMEVENT:
+        return (struct range){0, 0, 15, 1};
+    case OP_PMEVENT_MASK:
+        return (struct range){0, 0, 0xffff, 1};
+    case OP_SETMAXNREG_INC:
+    case OP_SETMAXNREG_DEC:
+        return (struct range){0, 24, 256, 8};
+    case OP_DISCARD:
+    case OP_APPLYPRIORITY:
+    case OP_FENCE_MAP_ACQUIRE:
+        return (struct range){1, 128, 128, 1};
+    case OP_MAP_COPY:
+        return (struct range){2, 128, 128, 1};
+    default:
+        return field_range(insn);
+    }
+}
+
+static int check_range(const struct ptx_insn *insn, struct parser *p,
+                       const struct raw_operand *raws, struct range range)
+{
+    const struct ptx_operand *o = &insn->operands[range.operand];
+    int64_t value = isa_type_info(o->type)->bytes == 4 ? (int32_t)o->imm : (int64_t)o->imm;
+    const char *name = isa_row(insn->op)->name;
+    if (o->kind != OPERAND_IMM)
+        return parser_error(p, raws[range.operand].loc, "expected a constant");
+    if (range.least == range.most && value != range.least)
+        return parser_error(p, raws[range.operand].loc, "'%s' has %lld here, expected %lld", name,
+                            (long long)value, (long long)range.least);
+    if (value < range.least || value > range.most || value % range.step != 0)
+        return parser_error(p, raws[range.operand].loc,
+                            "'%s' has %lld here, expected %lld to %lld%s", name, (long long)value,
+                            (long long)range.least, (long long)range.most,
+                            range.step == 1 ? "" : ", a multiple of 8");
+    return 0;
+}
+
+/* What follows a product's predicate: signs of a and b, then which of them are transposed, a where
+ * it lies in memory. Before it, where a is sparse, the selector. */
+static int check_switches(const struct ptx_insn *insn, struct parser *p,
+                          const struct raw_operand *raws)
+{
+    bool sparse = isa_row(insn->op)->shape == SHAPE_WGMMA_SPARSE;
+    int first = sparse ? 6 : 4, signs = first + 2;
+    bool halves = insn->types[1] == TYPE_f16 || insn->types[1] == TYPE_bf16;
+    bool narrow = isa_type_info(insn->types[1])->bytes == 1;
+    if (!sparse && isa_row(insn->op)->shape != SHAPE_WGMMA)
+        return 0;
+    int code = sparse ? check_range(insn, p, raws, (struct range){4, 0, narrow ? 0 : 1, 1}) : 0;
+    int count = insn->operand_count, wanted = signs + (raws[1].kind == RAW_VECTOR ? 1 : 2);
+    if (code == 0 && halves && count != wanted)
+        return parser_error(p, raws[1].loc, "got %d constants, expected %d where a lies in %s",
+                            count - first, wanted - first,
+                            raws[1].kind == RAW_VECTOR ? "registers" : "memory");
+    for (int i = first; i < count && code == 0; i++)
+        if (i < signs && (int32_t)insn->operands[i].imm != 1 &&
+            (int32_t)insn->operands[i].imm != -1)
+            code = parser_error(p, raws[i].loc, "sign %d, expected 1 or -1",
+                                (int)(int32_t)insn->operands[i].imm);
+        else if (i >= signs)
+            code = check_range(insn, p, raws, (struct range){i, 0, 1, 1});
+    return code;
+}
+
+/* What tells which elements of a sparse matrix are there is not the same in all lanes. */
 static int check_constants(const struct ptx_insn *insn, struct parser *p,
                            const struct raw_operand *raws)
 {
@@ -394,10 +488,40 @@ static int check_constants(const struct ptx_insn *insn, struct parser *p,
     if (shape == SHAPE_PRODUCT_SPARSE && insn->operands[5].imm > most_selector(insn))
         return parser_error(p, raws[5].loc, "selector %llu, expected 0 to %u",
                             (unsigned long long)insn->operands[5].imm, most_selector(insn));
-    uint64_t most = insn->op == OP_PMEVENT ? 15 : insn->op == OP_PMEVENT_MASK ? 0xffff : UINT64_MAX;
-    if (most < UINT64_MAX && insn->operands[0].imm > most)
-        return parser_error(p, raws[0].loc, "event %llu, expected 0 to %llu",
-                            (unsigned long long)insn->operands[0].imm, (unsigned long long)most);
+    if (insn->op == OP_POLICY_FRACTION && insn->operand_count > 1 && raws[1].kind == RAW_CONST) {
+        float fraction;
+        uint32_t bits = (uint32_t)insn->operands[1].imm;
+        memcpy(&fraction, &bits, sizeof fraction);
+        if (!(fraction > 0 && fraction <= 1))
+            return parser_error(p, raws[1].loc, "a fraction of %g, expected one above 0 up to 1",
+                                (double)fraction);
+    }
+    struct range range = constant_range(insn);
+    int code = range.operand >= 0 ? check_range(insn, p, raws, range) : 0;
+    return code < 0 ? code : check_switches(insn, p, raws);
+}
+
+/* Copies go to several CTAs in .shared::cluster only. Vectors of halves and pairs for atomics lie
+ * in bits, in .f16 and .f16x2, those of .f16 also in integers. */
+static int check_vectors(const struct ptx_insn *insn, struct parser *p,
+                         const struct raw_operand *raws)
+{
+    enum isa_shape shape = isa_row(insn->op)->shape;
+    if (insn->mods[MODC_MULTICAST] != MOD_NONE && insn->space[0] != SPACE_SHARED_CLUSTER)
+        return parser_error(p, raws[0].loc,
+                            "'.multicast::cluster' needs a place in .shared::cluster");
+    if (shape != SHAPE_VECTOR_ATOM && shape != SHAPE_VECTOR_RED)
+        return 0;
+    for (uint32_t i = 0; i < insn->operand_count; i++) {
+        enum isa_type type = insn->types[0], number = check_number_of(p, &raws[i]);
+        bool bits = false;
+        for (uint32_t k = 0; k < raws[i].count && raws[i].kind == RAW_VECTOR; k++)
+            bits |= p->raws->data[raws[i].first + k].kind == RAW_REG &&
+                    isa_type_info(p->raws->data[raws[i].first + k].type)->kind == KIND_BITS;
+        if (bits || number == TYPE_NONE || number == type || type == TYPE_f32 || type == TYPE_f16)
+            continue;
+        return check_mismatch(p, &raws[i], number, type);
+    }
     return 0;
 }
 
@@ -504,6 +628,8 @@ int check_together(const struct ptx_insn *insn, struct parser *p, const struct r
         code = check_bulk_bytes(insn, p, raws);
     if (code == 0)
         code = check_constants(insn, p, raws);
+    if (code == 0)
+        code = check_vectors(insn, p, raws);
     if (code == 0)
         code = check_video(insn, p, raws);
     if (code == 0)
