@@ -114,8 +114,9 @@ static bool is_ordered(const struct watched_cta *cta, uint32_t word)
 {
     uint32_t kind = word & KIND_MASK;
     if (kind == READ_BY_SEVERAL || kind == ATOMIC_BY_SEVERAL)
-        return cta->seen_blocks != NULL;
-    return order_has_block(cta, word & BLOCK_MASK);
+        return cta->seen_blocks != NULL || (kind == READ_BY_SEVERAL && cta->seen_reads != NULL);
+    return order_has_block(cta, word & BLOCK_MASK) ||
+           (kind == READ && order_has_reads(cta, word & BLOCK_MASK));
 }
 
 /* The word after an access of `kind` to `bytes` of its four; `*race`: it conflicts with what was.
@@ -296,8 +297,12 @@ void global_access(struct watched_cta *cta, struct exec_warp *warp,
         uint64_t address = access->address[lowest_lane(rest)];
         if (rest != mask && address == access->address[first])
             continue;
-        if (access->kind != ACCESS_STORE)
+        if (access->kind != ACCESS_STORE) {
             order_acquire(cta, index, address);
+            order_see_reads(cta, address);
+        }
+        if (access->kind == ACCESS_STORE)
+            order_tell_reads(cta, address);
         if (access->kind != ACCESS_LOAD && (cta->any_fence || flags & INSN_RELEASE))
             order_release(cta, index, address);
     }

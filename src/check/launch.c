@@ -225,6 +225,7 @@ void cta_destroy(struct watched_cta *cta)
     free(cta->early_pcs);
     vec_free(&cta->met);
     free(cta->seen_blocks);
+    free(cta->seen_reads);
     copies_destroy(cta->copies);
     bulk_destroy(cta->bulk);
     products_destroy(cta->products);

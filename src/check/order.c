@@ -8,7 +8,9 @@
  * Between blocks: a block that makes a fence and then an atomic access, or one that releases, has
  * released all that it has done; who reads the place atomically afterwards has seen it, and what it
  * had seen. That the fence came before later plain accesses of the same block is not told apart, so
- * a race may stay unseen there, but none is made up.
+ * a race may stay unseen there, but none is made up. A strong store without either hands on that
+ * the block's reads are over, as programs do who publish what they made of what they read (scans
+ * that look back, in place): who reads the place afterwards may write there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +43,8 @@ void order_begin(struct watched_cta *cta)
         set_floor(cta, v);
     }
     free(cta->seen_blocks);
-    cta->seen_blocks = NULL;
+    free(cta->seen_reads);
+    cta->seen_blocks = cta->seen_reads = NULL;
     cta->launch->place_bytes -= cta->places.count * sizeof(struct sync_place);
     order_forget(&cta->places);
 }
@@ -126,28 +129,44 @@ void order_cluster(struct watched_cta *cta)
     }
 }
 
-bool order_has_block(const struct watched_cta *cta, uint32_t block)
+static bool has(const struct watched_cta *cta, const uint8_t *set, uint32_t block)
 {
-    return cta->seen_blocks && block < cta->launch->blocks &&
-           cta->seen_blocks[block / 8] >> block % 8 & 1;
+    return set && block < cta->launch->blocks && set[block / 8] >> block % 8 & 1;
 }
 
-static struct sync_place *place_at(struct watched_cta *cta, uint64_t address, bool make)
+bool order_has_block(const struct watched_cta *cta, uint32_t block)
+{
+    return has(cta, cta->seen_blocks, block);
+}
+
+bool order_has_reads(const struct watched_cta *cta, uint32_t block)
+{
+    return has(cta, cta->seen_reads, block);
+}
+
+static size_t set_bytes(const struct watched_cta *cta)
+{
+    return (size_t)(cta->launch->blocks / 8 + 1);
+}
+
+/* `make`: where there is none; NULL for lack of room is told by *lost, if anybody wants to know. */
+static struct sync_place *place_at(struct watched_cta *cta, uint64_t address, bool make, bool *lost)
 {
     struct check_launch *launch = cta->launch;
     struct u64_map *places = address & ORDER_SHARED ? &cta->places : &launch->places;
     struct sync_place *place = u64_map_get_pointer(places, address);
     if (place || !make || launch->order_lost)
         return place;
-    size_t set_bytes = address & ORDER_SHARED ? 0 : launch->blocks / 8 + 1;
-    bool room = launch->place_bytes + sizeof *place + set_bytes <= PLACES_MAX_BYTES;
-    place = room ? calloc(1, sizeof *place + set_bytes) : NULL;
+    size_t sets = address & ORDER_SHARED ? 0 : 2 * set_bytes(cta);
+    bool room = launch->place_bytes + sizeof *place + sets <= PLACES_MAX_BYTES;
+    place = room ? calloc(1, sizeof *place + sets) : NULL;
     if (!place || u64_map_put_pointer(places, address, place) < 0) {
-        launch->order_lost = true;
         free(place);
+        if (lost)
+            *lost = true;
         return NULL;
     }
-    launch->place_bytes += sizeof *place + set_bytes;
+    launch->place_bytes += sizeof *place + sets;
     place->block = cta->number;
     return place;
 }
@@ -161,7 +180,7 @@ void order_forget(struct u64_map *places)
 
 void order_release(struct watched_cta *cta, uint32_t warp, uint64_t address)
 {
-    struct sync_place *place = place_at(cta, address, true);
+    struct sync_place *place = place_at(cta, address, true, &cta->launch->order_lost);
     if (!place)
         return;
     if (place->block != cta->number) {
@@ -170,7 +189,7 @@ void order_release(struct watched_cta *cta, uint32_t warp, uint64_t address)
     }
     hand_on(cta, &place->clocks, warp);
     cta->time++;
-    size_t bytes = address & ORDER_SHARED ? 0 : (size_t)(cta->launch->blocks / 8 + 1);
+    size_t bytes = address & ORDER_SHARED ? 0 : set_bytes(cta);
     for (size_t i = 0; cta->seen_blocks && i < bytes; i++)
         place->blocks[i] |= cta->seen_blocks[i];
     if (bytes)
@@ -179,16 +198,39 @@ void order_release(struct watched_cta *cta, uint32_t warp, uint64_t address)
 
 void order_acquire(struct watched_cta *cta, uint32_t warp, uint64_t address)
 {
-    const struct sync_place *place = place_at(cta, address, false);
+    const struct sync_place *place = place_at(cta, address, false, NULL);
     if (!place)
         return;
     if (place->block == cta->number)
         take_over(cta, warp, &place->clocks);
-    size_t bytes = address & ORDER_SHARED ? 0 : (size_t)(cta->launch->blocks / 8 + 1);
+    size_t bytes = address & ORDER_SHARED ? 0 : set_bytes(cta);
     if (bytes && !cta->seen_blocks && !(cta->seen_blocks = calloc(1, bytes))) {
         cta->launch->order_lost = true;
         return;
     }
     for (size_t i = 0; i < bytes; i++)
         cta->seen_blocks[i] |= place->blocks[i];
+}
+
+/* Where there is no room for the place nothing is handed on. */
+void order_tell_reads(struct watched_cta *cta, uint64_t address)
+{
+    struct sync_place *place = place_at(cta, address, true, NULL);
+    size_t bytes = set_bytes(cta);
+    uint8_t *reads = place ? place->blocks + bytes : NULL;
+    for (size_t i = 0; reads && i < bytes; i++)
+        reads[i] |= (uint8_t)((cta->seen_blocks ? cta->seen_blocks[i] : 0) |
+                              (cta->seen_reads ? cta->seen_reads[i] : 0));
+    if (reads)
+        reads[cta->number / 8] |= (uint8_t)(1u << cta->number % 8);
+}
+
+void order_see_reads(struct watched_cta *cta, uint64_t address)
+{
+    const struct sync_place *place = place_at(cta, address, false, NULL);
+    size_t bytes = set_bytes(cta);
+    if (!place || (!cta->seen_reads && !(cta->seen_reads = calloc(1, bytes))))
+        return;
+    for (size_t i = 0; i < bytes; i++)
+        cta->seen_reads[i] |= place->blocks[bytes + i];
 }

@@ -74,7 +74,8 @@ struct clocks {
 struct sync_place {
     struct clocks clocks; /* within the block */
     uint32_t block;       /* whose clocks they are */
-    uint8_t blocks[];     /* of the grid, a bit each, that have released here; none: of a block */
+    uint8_t blocks[]; /* of the grid, a bit each, that have released here; none: of a block. Behind
+                         them as many: those whose reads came before a store here */
 };
 /* In the name of a place in a block's shared memory. */
 #define ORDER_SHARED (UINT64_C(1) << 63)
@@ -93,6 +94,7 @@ struct watched_cta {
     uint64_t gone;                          /* warps that have exited */
     bool fenced[CHECK_WARPS], any_fence;
     uint8_t *seen_blocks; /* whose accesses come before this one's; NULL: nobody's */
+    uint8_t *seen_reads;  /* whose reads do, beside these */
     /* Shared memory, by granules of 1 << launch->shift bytes. */
     uint32_t granules, capacity;
     uint32_t *writes, *reads, *more_reads, *atomics;
@@ -219,6 +221,10 @@ void order_leave(struct watched_cta *cta, uint64_t warps, uint32_t barrier, bool
 void order_cluster(struct watched_cta *cta);
 void order_forget(struct u64_map *places);
 bool order_has_block(const struct watched_cta *cta, uint32_t block);
+void order_tell_reads(struct watched_cta *cta,
+                      uint64_t place); /* by a store that releases nothing */
+void order_see_reads(struct watched_cta *cta, uint64_t place);
+bool order_has_reads(const struct watched_cta *cta, uint32_t block);
 
 /* global.c, shared.c */
 void global_access(struct watched_cta *cta, struct exec_warp *warp,
