@@ -488,6 +488,9 @@ static inline int issue_plain(struct sm *sm, struct sm_warp *warp, const struct 
     count_issue(sm, warp, info, lanes);
     warp->next_issue = sm->cycle;
     if (info->is_lanes) {
+        if (info->is_lowered) {
+            count_one_slot(sm, info);
+        }
         exec_issue_lanes(&warp->exec);
     } else {
         enum exec_event event = exec_issue(&warp->exec, &sm->lsu.spare->detail->access);
@@ -513,8 +516,8 @@ static inline int issue_warp(struct sm *sm, struct sm_warp *warp)
         warp_refresh(sm, warp);
         return 0;
     }
-    return info->is_plain && !sm->looked_at ? issue_plain(sm, warp, info, unit)
-                                            : issue_other(sm, warp, info);
+    return (info->is_plain || info->is_lanes) && !sm->looked_at ? issue_plain(sm, warp, info, unit)
+                                                                : issue_other(sm, warp, info);
 }
 
 /* What is no instruction of the machine's issues beside another. */

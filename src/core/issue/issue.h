@@ -38,6 +38,14 @@ static inline void count_issue(struct sm *sm, struct sm_warp *warp,
     warp->cta->counts.thread_insns += lanes;
 }
 
+/* Of an instruction that is_simple, where the model lowers. */
+static inline void count_one_slot(struct sm *sm, const struct exec_uop_info *info)
+{
+    sm->stats.unit_parts[info->unit] += LOWER_ONE;
+    sm->stats.lowered_insns++;
+    sm->stats.machine_insns++;
+}
+
 /* How long one issue holds its scheduler: the interval, or until all its registers are read. */
 static inline uint64_t issue_cycles(const struct sm *sm, const struct exec_uop_info *info)
 {
@@ -99,6 +107,9 @@ static ALWAYS_INLINE bool issue_simple(struct sm *sm, struct sm_warp *warp,
 {
     uint32_t lanes = bit_count(warp->exec.active);
     count_issue(sm, warp, info, lanes);
+    if (info->is_lowered) {
+        count_one_slot(sm, info);
+    }
     warp->next_issue = sm->cycle;
     if (!info->is_lanes) {
         return issue_not_lanes(sm, warp, info, lanes, unit->latency_cycles, rc);

@@ -252,6 +252,15 @@ static void note_places(struct exec_uop_info *info, uint32_t registers)
     info->result_count = (uint8_t)results;
 }
 
+/* One machine instruction of its own unit, and nothing else. */
+static bool is_one_slot(const struct exec_uop_info *info)
+{
+    const struct lowered *lowered = &info->lowered;
+    return lowered->slots == LOWER_ONE && lowered->part_count == 1 &&
+           lowered->part[0].slots == LOWER_ONE && lowered->part[0].unit == info->unit &&
+           !lowered->folded && !lowered->apart && lowered->stall_cycles == 0;
+}
+
 /* Decided once instead of at every issue. */
 static void note_plain(struct exec_program *program)
 {
@@ -259,11 +268,12 @@ static void note_plain(struct exec_program *program)
     for (uint32_t pc = 0; pc < program->length; pc++) {
         struct exec_uop_info *info = &program->infos[pc];
         note_places(info, registers);
-        info->is_simple = !info->is_lowered && !info->is_async && info->product_steps == 0 &&
-                          info->reach == REACH_NOBODY;
-        info->is_plain = info->is_simple && !info->is_branch && !info->reads_clock &&
-                         !info->is_division && info->unit != UNIT_SPECIAL;
-        info->is_lanes = info->is_plain && program->uops[pc].run == run_lanes;
+        info->is_simple = (!info->is_lowered || is_one_slot(info)) && !info->is_async &&
+                          info->product_steps == 0 && info->reach == REACH_NOBODY;
+        bool plain = info->is_simple && !info->is_branch && !info->reads_clock &&
+                     !info->is_division && info->unit != UNIT_SPECIAL;
+        info->is_plain = plain && !info->is_lowered;
+        info->is_lanes = plain && program->uops[pc].run == run_lanes;
     }
 }
 
