@@ -157,7 +157,8 @@ uint64_t issue_alone(struct sm *sm)
         sm->ahead--;
         sm->wait = is_ready ? SM_WAIT_UNIT : SM_WAIT_RESULT;
         sm->cycle = next;
-        if (!turn_wheel(sm, &lone, is_ready ? 0 : own)) {
+        bool itself = own < turn && lone.ready <= own;
+        if (!itself && !turn_wheel(sm, &lone, is_ready ? 0 : own)) {
             return issue_now(sm);
         }
     }

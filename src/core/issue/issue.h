@@ -78,9 +78,10 @@ static ALWAYS_INLINE bool warp_look(struct sm *sm, struct sm_warp *warp)
     const struct exec_uop_info *info = &warp->program[warp->exec.pc];
     warp->next = info;
     warp->ready_cycle = operands_ready(warp, info);
-    warp->blocked = warp->ready_cycle == CYCLE_NEVER ||
-                    ((warp->outstanding > 0 || info->is_async) && warp_must_drain(sm, warp, info));
-    if (!warp->blocked && info->is_lowered && warp_vanishes_early(info)) {
+    warp->blocked =
+        warp->ready_cycle == CYCLE_NEVER ||
+        ((warp->outstanding > 0 || !info->is_simple) && warp_must_drain(sm, warp, info));
+    if (!info->is_simple && !warp->blocked && info->is_lowered && warp_vanishes_early(info)) {
         warp->ready_cycle = warp->next_issue;
     }
     return !warp->blocked;
