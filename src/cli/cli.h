@@ -49,6 +49,9 @@ int cli_usage(const char *command, const char *fmt, ...) __attribute__((format(p
 /* "sonde" and the text as a line on standard error, with what is not printable in hexadecimal. */
 void cli_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* Before a command begins: what is to lie on the heap takes fewer pages (heap.c). */
+void cli_heap_in_huge_pages(void);
+
 /* The named command's help on standard output. Returns EXIT_DONE, or as cli_print. */
 int cli_help(const char *command);
 

@@ -99,5 +99,6 @@ int main(int argc, char **argv)
             return cli_help(argv[1]);
         }
     }
+    cli_heap_in_huge_pages();
     return run(argc - 1, argv + 1);
 }

@@ -59,7 +59,7 @@ static void a_gpu_that_does_not_hold_them_all_spins_as_a_real_one_does(void **st
 {
     (void)state;
     struct device dev;
-    limit = LIMIT / 20; /* to come together takes a thousandth of it */
+    limit = LIMIT / 20; /* enough for all that come, and to come together where all are held */
     assert_int_equal(run(&dev, CTAS - 1, all_meet), SONDE_EFAULT);
     limit = LIMIT;
     assert_int_equal(word(CTAS), CTAS - 1);
