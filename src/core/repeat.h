@@ -1,11 +1,15 @@
 /*
- * The SM's part in telling that a kernel is endless (gpu/endless.c). While somebody asks, every
- * instruction that issues and every access that takes effect is looked at: does it change anything
- * that another warp sees, or depend on anything but the warp's own state and memory? Where a warp
- * branches with no access of its own on the way its state is compared with one in which it was;
- * the one it is compared with is renewed after 1, 2, 4, 8, .. branches, so that a round of any
- * length is found within about three of its length (Brent 1980, "An improved Monte Carlo
- * factorization algorithm", section 2).
+ * Detection of livelock: the SM's part of gpu/endless.c. While it is on, the SM inspects every
+ * instruction that issues and every access that takes effect: does it change what another warp can
+ * read, or depend on anything but the warp's own state and memory?
+ *
+ *   state       what a warp's next steps depend on, at a branch with no access of its own in flight
+ *   checkpoint  an earlier state, with which the warp's state is compared
+ *   loop        the branches from one state to the same state again
+ *
+ * The checkpoint is renewed after 1, 2, 4, 8, .. branches, so a loop of any length is found within
+ * about three times its length (Brent 1980, "An improved Monte Carlo factorization algorithm",
+ * section 2).
  */
 #ifndef SONDE_CORE_REPEAT_H
 #define SONDE_CORE_REPEAT_H

@@ -1,6 +1,6 @@
 /*
- * What an SM counts. Plain counters over all launches since it was made; whoever wants one launch
- * takes the difference.
+ * The counters of an SM. They run over all launches since it was created; the counts of one launch
+ * are a difference.
  */
 #ifndef SONDE_CORE_SM_STATS_H
 #define SONDE_CORE_SM_STATS_H

@@ -1,6 +1,6 @@
 /*
- * What device.c knows of its backends: how each opens a device and lists what it has. A backend's
- * device begins with its struct device.
+ * The backends of device.c: how each opens a device, and lists the devices that it offers. A
+ * backend's own structure begins with a struct device.
  */
 #ifndef SONDE_DEVICE_BACKEND_H
 #define SONDE_DEVICE_BACKEND_H

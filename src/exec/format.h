@@ -9,7 +9,7 @@
 
 enum format_result {
     FORMAT_DONE,
-    FORMAT_REFUSED,   /* a width, precision or text beyond all reason */
+    FORMAT_REFUSED,   /* a width, precision or text beyond the limits of format.c */
     FORMAT_BAD_MEMORY /* something cannot be read: `what` at `address` */
 };
 

@@ -1,7 +1,7 @@
 /*
- * Somebody who looks at a launch without timing: a checker. It is told of every access to memory
- * before the access is made, and of what brings an order into accesses. Whether there is one is
- * decided once for a launch; a launch without one runs the same code as before.
+ * The observer of a launch without timing: a checker (check/). It is called before memory
+ * accesses, and at what orders them: barriers, fences, atomics. A launch has one observer or
+ * none, from its begin to its end; without one it executes no code of this interface.
  *
  * A launch is observed in the order in which its instructions are executed, by one host thread.
  */

@@ -1,6 +1,6 @@
 /*
- * What goes on beside the warps of an SM: bulk copies, and waits at barriers in shared memory. See
- * bulk.c and wait.c.
+ * Asynchronous work of an SM: bulk copies (bulk.c), and warps that wait at barriers in shared
+ * memory (wait.c).
  */
 #ifndef SONDE_CORE_ASYNC_ASYNC_H
 #define SONDE_CORE_ASYNC_ASYNC_H

@@ -1,7 +1,7 @@
 /*
- * What of a write-back cache's lines memory does not know yet, where that has bounds: how many
- * lines may be dirty, and how many may hold sectors of which only the bytes that were written are
- * known. A line too many has the oldest of them written back; it stays, clean.
+ * Limits on the dirty lines of a write-back cache. One bounds how many lines are dirty, the other
+ * how many hold partly written sectors, of which only the written bytes are valid. A line beyond
+ * the limit causes the oldest one to be written back; that line stays in the cache, clean.
  */
 #ifndef SONDE_MEM_CACHE_WRITTEN_H
 #define SONDE_MEM_CACHE_WRITTEN_H
