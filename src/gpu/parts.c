@@ -82,7 +82,7 @@ void gpu_drop_copies(struct gpu *gpu, uint64_t vaddr, uint64_t paddr)
  * A copy that misses waits for another part, whose slices may wait for copies from this one. So
  * that nobody waits in a circle, no more reads of copies are in a slice's cache than leave entries
  * of its miss structure for lines at home, which wait for DRAM alone, and than may wait for one
- * line. Others stand beside the slice's queue.
+ * line. A read of several lines takes as many entries. Others stand beside the slice's queue.
  */
 struct copy_read {
     struct gpu_slice *slice;
@@ -90,10 +90,14 @@ struct copy_read {
     void *ctx;
 };
 
-static uint32_t most_copies(const struct cache_spec *l2)
+static uint32_t most_copies(const struct model *model)
 {
-    uint32_t most = l2->mshr_entries / 2;
-    return most < l2->mshr_mergers ? most : l2->mshr_mergers;
+    const struct cache_spec *l2 = &model->l2;
+    uint32_t segment = model->sm.coalesce.segment_bytes;
+    uint32_t lines = segment > l2->line_bytes ? segment / l2->line_bytes : 1;
+    uint32_t most = l2->mshr_entries / (2 * lines);
+    most = most < l2->mshr_mergers ? most : l2->mshr_mergers;
+    return most ? most : 1;
 }
 
 static void admit_copies(struct gpu_slice *slice);
@@ -241,7 +245,7 @@ static int slice_create(struct gpu *gpu, uint32_t i)
     struct mem_port channel = gpu->channel[i % model->dram.channels].port;
     *slice = (struct gpu_slice){.gpu = gpu,
                                 .part = i / gpu->part_slices,
-                                .copies_most = most_copies(&model->l2),
+                                .copies_most = most_copies(model),
                                 .away_cycles = away->count ? away->number[i % gpu->part_slices] : 0,
                                 .channel = channel};
     pool_init(&slice->copies, sizeof(struct copy_read));

@@ -15,7 +15,7 @@ static const struct {
     unsigned states, most_states;
     uint64_t tried_reads;
     uint32_t unseen;
-    size_t impossible, clearly, far, few_records, few_misses;
+    size_t impossible, clearly, far, few_records, few_misses, many_records;
     double thin;
     uint32_t few_ways;
 } limits = {
@@ -27,10 +27,11 @@ static const struct {
     .clearly = 3,             /* times the best misfit: another rule is ruled out */
     .far = 20,                /* times the best misfit: far too much for chance */
     .few_records = 200,       /* one record in so many may be noise not seen before */
-    .few_misses = 20,         /* one miss in so many, the same */
-    .thin = 0.7,              /* confidence where the second best rule is not ruled out */
-    .few_ways = 3,            /* ways that make rules alike. Blind trials of wide machines: of more
-                                 3 of 31 sets that left a choice had none to leave */
+    .many_records = 25, /* one record in so many that differs is no noise for certain. Chosen */
+    .few_misses = 20,   /* one miss in so many, the same */
+    .thin = 0.7,        /* confidence where the second best rule is not ruled out */
+    .few_ways = 3,      /* ways that make rules alike. Blind trials of wide machines: of more
+                           3 of 31 sets that left a choice had none to leave */
 };
 
 /*
@@ -145,7 +146,8 @@ static bool predict_alike(enum policy_kind a, enum policy_kind b, uint32_t ways,
 
 struct match {
     bool fits[POLICY_COUNT];
-    bool by_exception; /* fits two orders only, or differs in a few records more than allowed */
+    /* Fits two orders only, or differs in a few records more than allowed. */
+    bool by_exception[POLICY_COUNT];
     size_t misfit[POLICY_COUNT], records, misses;
 };
 
@@ -179,7 +181,8 @@ static void report_match(const struct policy_case *of, struct policy_result *out
                  "%zu of %zu records, the next best all but %zu",
                  of->op, of->ways, of->flushed ? "twice as many lines" : "one line more",
                  POLICY_ORDERS, out->name, match->misfit[best], match->records, second);
-    bool thin = second < limits.clearly * (match->misfit[best] + 1) || match->by_exception;
+    bool thin = second < limits.clearly * (match->misfit[best] + 1) || match->by_exception[best] ||
+                match->misfit[best] * limits.many_records > match->records;
     out->confidence = thin ? limits.thin : match->misfit[best] == 0 ? 0.97 : 0.92;
 }
 
@@ -223,7 +226,7 @@ static void match_policy(struct match *match, enum policy_kind kind, const struc
     if (!match->fits[kind] && policy_rule(kind)->remembers && !is_known(of)) {
         double rest = (double)(match->records - worst_records);
         match->fits[kind] = rest > 0 && (double)(sum - worst) <= of->allowed * rest;
-        match->by_exception = match->fits[kind];
+        match->by_exception[kind] = match->fits[kind];
     }
 }
 
@@ -243,7 +246,7 @@ static enum policy_kind nearly_all(struct match *match, size_t ways)
         match->fits[k] = match->misfit[k] < limits.clearly * (misfit + 1);
         clear = clear && (match->fits[k] || match->misfit[k] >= limits.far * (misfit + 1));
     }
-    match->by_exception = true;
+    match->by_exception[best] = true;
     bool few = misfit * limits.few_records <= match->records &&
                misfit * limits.few_misses <= match->misses && match->misses > ways;
     return clear && few ? (enum policy_kind)best : POLICY_COUNT;
@@ -279,7 +282,7 @@ bool policy_match(const struct policy_case *of, struct policy_result *out,
             best = (enum policy_kind)k;
         }
     }
-    if (best == POLICY_COUNT || (match.by_exception && !is_alone(&match, best))) {
+    if (best == POLICY_COUNT || (match.by_exception[best] && !is_alone(&match, best))) {
         best = nearly_all(&match, of->ways);
     }
     if (best != POLICY_COUNT) {

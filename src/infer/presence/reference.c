@@ -580,12 +580,8 @@ static void finish(struct level *level, const struct pattern *pattern, const str
                   level->timing.evidence);
 }
 
-/*
- * All of the array is touched before each window. Where loads are dear, a large one is touched as
- * seldom as can be, and at the distance of the first walk alone. What that one asks for is touched
- * so; and the walk word by word comes only where that array has shown misses. Of a line that was
- * touched and is there, parts may miss that were not fetched, as regularly as all else.
- */
+/* All of the array is touched before each window: of a large one as seldom as can be where loads
+ * are dear, and of that no more than the walk asks for where its elements are lines apart. */
 static int walk_array(struct level *level, struct walk *walk, uint64_t bytes, uint64_t stride)
 {
     struct walk_plan plan =
@@ -593,7 +589,7 @@ static int walk_array(struct level *level, struct walk *walk, uint64_t bytes, ui
     bool dear = bytes > limits.cheap_bytes && level->lab->options->max_cache_loads;
     uint32_t window = dear ? 2 * limits.records : limits.records;
     plan.touch = true;
-    plan.touch_stride = dear ? LOOK_STRIDE : 0;
+    plan.touch_stride = dear && stride == LOOK_STRIDE ? LOOK_STRIDE : 0;
     plan.window = level->max_window < window ? level->max_window : window;
     plan.windows = dear ? 1 : bytes > UINT64_C(1) << 20 ? 2 : 4;
     plan.spread = true;
