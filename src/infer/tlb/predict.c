@@ -13,9 +13,10 @@
 
 /* Thresholds. Chosen. */
 static const struct {
-    double share, second_share, on_top, table_share;
+    double share, second_share, on_top, table_share, like_miss;
     unsigned table_cycles, table_reads, most_elements, second_lines, own_run, drawn_run, held_times;
 } limits = {
+    .like_miss = 0.05,     /* share by which a miss of L2 may differ from the median one. Chosen */
     .share = 0.5,          /* of what missed at one place of each page: fewer do at others */
     .second_share = 0.5,   /* of the slow elements: so many lines are slow for their own sake */
     .table_cycles = 2,     /* cycles by which a multiple of a miss of L2 is met */
@@ -80,6 +81,29 @@ bool tlb_is_multiple(const struct tlb_lab *tl, double cycles, double each)
     double allowed = fmax(limits.table_cycles, limits.table_share * cycles);
     return reads >= 1 && reads <= limits.table_reads &&
            fabs(cycles - reads * each) <= allowed + tl->record_noise;
+}
+
+/*
+ * Beyond the last level a load that is slow may have missed L2 with a read of a page table. That
+ * costs just as much more as a miss of L2 does, once for each such read. A level's own miss may
+ * cost the same by accident: drawn places tell, where L2 holds so few lines for certain.
+ */
+bool tlb_costs_as_tables(const struct tlb_lab *tl, const struct tlb_level *level)
+{
+    const struct dissection *out = tl->lab->out;
+    const struct attribute *miss = &out->caches[out->cache_count - 1].miss_penalty;
+    return tlb_is_multiple(tl, level->penalty, tl->data_cycles) ||
+           (miss->status == ATTRIBUTE_MEASURED && tlb_is_multiple(tl, level->penalty, miss->value));
+}
+
+/* About what a miss of L2 costs: rows of memory make some lines' dearer than others'. */
+bool tlb_costs_as_data(const struct tlb_lab *tl, const struct tlb_level *level)
+{
+    const struct dissection *out = tl->lab->out;
+    const struct attribute *miss = &out->caches[out->cache_count - 1].miss_penalty;
+    bool about = miss->status == ATTRIBUTE_MEASURED &&
+                 fabs(level->penalty - miss->value) <= limits.like_miss * miss->value;
+    return about || tlb_costs_as_tables(tl, level);
 }
 
 /* By how much more the first of two lines of a page is slow, where it is slow at all: the median.

@@ -28,7 +28,7 @@ static const struct {
     unsigned search_pages, page_walks, few_elements, inside_run, near_cycles, close_cycles;
     double least_excess, hit_quantile, share_quiet, share_noisy, near_hits, low_quantile, close,
         believed, drift, within, data_share, stray, more, apart, same, sure, unchecked, unexplained,
-        many, least_behind, first_part, like_miss;
+        many, least_behind, first_part;
 } limits = {
     .first_stride = UINT64_C(2) << 20, /* bytes from page to page of the first walks */
     .search_pages = 4096,              /* pages of a walk; beyond, their distance grows */
@@ -61,9 +61,8 @@ static const struct {
                  before all entries are taken. Of drawn machines less than half were right */
     .unexplained = 0.85, /* confidence where no policy fits the sets */
     .many = 0.15,        /* share of all elements: no accident, whichever they are */
-    .like_miss = 0.05,   /* share by which a miss of L2 may differ from the median one. Chosen */
     .least_behind = 0.1, /* of what a miss of the level before takes: less is noise. Chosen */
-    .first_part = 0.4, /* of the work that is left: for the sets and policy of the first. Chosen */
+    .first_part = 0.5, /* of the work that is left: for the sets and policy of the first. Chosen */
 };
 
 /* The search for a level: how far walks have come. */
@@ -622,29 +621,6 @@ static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
                : rc;
 }
 
-/*
- * Beyond the last level a load that is slow may have missed L2 with a read of a page table. That
- * costs just as much more as a miss of L2 does, once for each such read. A level's own miss may
- * cost the same by accident: drawn places tell, where L2 holds so few lines for certain.
- */
-static bool costs_as_tables(const struct tlb_lab *tl, const struct tlb_level *level)
-{
-    const struct dissection *out = tl->lab->out;
-    const struct attribute *miss = &out->caches[out->cache_count - 1].miss_penalty;
-    return tlb_is_multiple(tl, level->penalty, tl->data_cycles) ||
-           (miss->status == ATTRIBUTE_MEASURED && tlb_is_multiple(tl, level->penalty, miss->value));
-}
-
-/* About what a miss of L2 costs: rows of memory make some lines' dearer than others'. */
-static bool costs_as_data(const struct tlb_lab *tl, const struct tlb_level *level)
-{
-    const struct dissection *out = tl->lab->out;
-    const struct attribute *miss = &out->caches[out->cache_count - 1].miss_penalty;
-    bool about = miss->status == ATTRIBUTE_MEASURED &&
-                 fabs(level->penalty - miss->value) <= limits.like_miss * miss->value;
-    return about || costs_as_tables(tl, level);
-}
-
 static int refuse_tables(struct tlb_lab *tl, const struct tlb_level *level)
 {
     return lab_undecided(tl->lab,
@@ -681,7 +657,7 @@ static int find_level_behind(struct tlb_lab *tl, struct search *search, struct t
     const struct tlb_level none = *level;
     for (;;) {
         int rc = find_page(tl, search, level);
-        if (rc || !costs_as_data(tl, level)) {
+        if (rc || !tlb_costs_as_data(tl, level)) {
             return rc;
         }
         rc = tlb_ask_drawn(tl, drawn, level, search->reach, search->slow);
@@ -709,7 +685,7 @@ static int find_behind(struct tlb_lab *tl, struct search *search, struct tlb_lev
     }
     if (rc == 0 && drawn.misses) {
         believe_drawn(tl, search, level, &drawn);
-    } else if (rc == 0 && costs_as_tables(tl, level)) {
+    } else if (rc == 0 && tlb_costs_as_tables(tl, level)) {
         return refuse_tables(tl, level);
     }
     rc = rc ? rc : tlb_is_translation(tl, &holds, level, search->reach);

@@ -213,6 +213,11 @@ int tlb_ask_drawn(struct tlb_lab *tl, struct tlb_drawn *out, const struct tlb_le
 /* tlb/predict.c. Are so many cycles what a few reads of `each` take? */
 bool tlb_is_multiple(const struct tlb_lab *tl, double cycles, double each);
 
+/* tlb/predict.c. Does a miss of the level cost a few reads of tables that miss L2? Or about what
+ * missing data do? */
+bool tlb_costs_as_tables(const struct tlb_lab *tl, const struct tlb_level *level);
+bool tlb_costs_as_data(const struct tlb_lab *tl, const struct tlb_level *level);
+
 /* tlb/fit.c */
 int tlb_fits(struct tlb_lab *tl, bool *fits, const struct tlb_ring *ring,
              const struct tlb_level *level);
