@@ -5,8 +5,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "shim/core/shim.h"
+#include "util/container/strbuf.h"
 #include "util/text/units.h"
 
 static struct options read_options;
@@ -33,16 +35,34 @@ static const char *text(const char *name, const char *otherwise)
     return value && *value ? value : otherwise;
 }
 
+/* A file's name, with this process's number where it says "%p": programs that a program starts have
+ * files of their own. */
+static const char *of_process(const char *spec)
+{
+    struct strbuf out = {0};
+    const char *at = spec;
+    for (const char *mark; at && (mark = strstr(at, "%p")); at = mark + 2) {
+        strbuf_append_n(&out, at, (size_t)(mark - at));
+        strbuf_printf(&out, "%ld", (long)getpid());
+    }
+    if (at == spec) {
+        return spec;
+    }
+    strbuf_append(&out, at);
+    const char *name = strbuf_take(&out); /* kept, as all options are */
+    return name ? name : spec;
+}
+
 static void read_all(void)
 {
     struct options *o = &read_options;
     o->device = text("SONDE_DEVICE", "sim:gtx780");
-    o->check = text("SONDE_CHECK", NULL);
+    o->check = of_process(text("SONDE_CHECK", NULL));
     o->suppress = text("SONDE_CHECK_SUPPRESS", NULL);
     o->functional = number("SONDE_FUNCTIONAL", 0) != 0 || o->check;
-    o->profile = o->functional ? NULL : text("SONDE_PROFILE", NULL);
-    o->timeline = o->functional ? NULL : text("SONDE_TIMELINE", NULL);
-    o->stats = text("SONDE_STATS", NULL);
+    o->profile = o->functional ? NULL : of_process(text("SONDE_PROFILE", NULL));
+    o->timeline = o->functional ? NULL : of_process(text("SONDE_TIMELINE", NULL));
+    o->stats = of_process(text("SONDE_STATS", NULL));
     const char *sample = o->functional ? NULL : text("SONDE_SAMPLE", NULL);
     if (!sample || units_parse_double(&o->sample, sample, UNIT_FRACTION) < 0) {
         o->sample = 0; /* the program's locale has no say */

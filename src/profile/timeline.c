@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "model/model.h"
@@ -106,6 +108,28 @@ static void name_track(struct timeline *timeline, const char *what, uint64_t tid
     strbuf_append(out, "}}");
 }
 
+/* An empty file that no other process writes a time line to: it is written in place. */
+static int open_alone(int *fd, const char *path)
+{
+    *fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (*fd < 0) {
+        return error_set(SONDE_EIO, "cannot write %s: %s", path, strerror(errno));
+    }
+    struct stat about;
+    bool is_file = fstat(*fd, &about) == 0 && S_ISREG(about.st_mode);
+    int rc = 0;
+    if (is_file && flock(*fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        rc = error_set(SONDE_EIO, "cannot write %s: another process writes its time line there",
+                       path);
+    } else if (is_file && ftruncate(*fd, 0) != 0) {
+        rc = error_set(SONDE_EIO, "cannot write %s: %s", path, strerror(errno));
+    }
+    if (rc < 0) {
+        close(*fd);
+    }
+    return rc;
+}
+
 int timeline_open(struct timeline **out, const char *path, const struct model *model)
 {
     struct timeline *timeline = calloc(1, sizeof *timeline);
@@ -115,9 +139,8 @@ int timeline_open(struct timeline **out, const char *path, const struct model *m
     }
     timeline->model = model;
     timeline->interval_ps = FIRST_SAMPLE_CYCLES * model->core_period_ps;
-    timeline->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (timeline->fd < 0) {
-        int rc = error_set(SONDE_EIO, "cannot write %s: %s", path, strerror(errno));
+    int rc = open_alone(&timeline->fd, path);
+    if (rc < 0) {
         free(timeline);
         return rc;
     }

@@ -31,6 +31,17 @@ for stream in streams:
     for (_, end), (begin, _) in zip(own, own[1:]):
         assert begin >= end - 1e-6, (stream, end, begin)
 PYTHON
+# Programs that a program starts write files of their own; a time line that another process writes is left alone.
+# shellcheck disable=SC2016  # the inner shell's
+"$1" run -q --timeline "$work/line-%p.json" --stats "$work/stats-%p.json" -- sh -c '"$0" "$1" & "$0" "$1" && wait' "$2" "$3" >"$work/log" 2>&1 ||
+    { cat "$work/log"; exit 1; }
+for kind in line stats; do
+    [ "$(find "$work" -name "$kind-[0-9]*.json" | wc -l)" -eq 2 ] || { echo "$kind: not a file for each"; ls "$work"; exit 1; }
+    for file in "$work/$kind"-*.json; do python3 -m json.tool "$file" >"$work/log"; done
+done
+flock "$work/line.json" "$1" run -q --timeline "$work/line.json" -- "$2" "$3" >"$work/log" 2>&1 && { echo "two time lines in a file"; exit 1; }
+grep -q 'line.json: another process writes its time line there$' "$work/log" || { cat "$work/log"; exit 1; }
+python3 -m json.tool "$work/line.json" >"$work/log"
 "$1" run -q --profile -- "$2" "$3" 2>&1 >"$work/log" | grep -q 'warp cycles$'
 "$1" run --summary -- "$2" "$3" 2>"$work/summary" >"$work/log"
 python3 - "$work/summary" <<'PYTHON'
