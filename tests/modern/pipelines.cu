@@ -401,6 +401,7 @@ static void run_arrivals()
 
 // ---- attention: 64 rows of a head a block, keys 32 at a time, causal ----
 
+// No product and sum here may become one by the compiler's choice: then the card leaves the same bytes.
 __global__ void __launch_bounds__(128) attend(bf16 *out, float *sums, const bf16 *q, const bf16 *k, const bf16 *v, int keys, float scale)
 {
     constexpr int D = 64, STEP = 32;
@@ -447,15 +448,15 @@ __global__ void __launch_bounds__(128) attend(bf16 *out, float *sums, const bf16
                 }
             high = fmaxf(high, __shfl_xor_sync(0xffffffff, high, 1));
             high = fmaxf(high, __shfl_xor_sync(0xffffffff, high, 2));
-            float base = high == -INFINITY ? 0 : high * scale, shrink;
-            asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(shrink) : "f"(top[half] * scale - base));
+            float base = high == -INFINITY ? 0 : __fmul_rn(high, scale), shrink;
+            asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(shrink) : "f"(__fsub_rn(__fmul_rn(top[half], scale), base)));
             for (int j = 0; j < 4; j++)
                 for (int e = 0; e < 2; e++) {
                     float &x = s[j][half * 2 + e];
                     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(x) : "f"(fmaf(x, scale, -base)));
                     more += x;
                 }
-            sum[half] = sum[half] * shrink + more, top[half] = high;
+            sum[half] = __fadd_rn(__fmul_rn(sum[half], shrink), more), top[half] = high;
             for (int j = 0; j < 8; j++) o[j][half * 2] *= shrink, o[j][half * 2 + 1] *= shrink;
         }
         for (int kk = 0; kk < 2; kk++) {
