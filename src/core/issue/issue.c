@@ -613,6 +613,26 @@ static int scheduler_cycle(struct sm *sm, uint32_t index, struct look *look)
     return 0;
 }
 
+/* issue_now() where all ready warps wait for the same unit, which does not take one. */
+static uint64_t issue_none(struct sm *sm, const struct sm_unit *unit)
+{
+    const uint64_t free_cycle = unit_free_cycle(sm, unit);
+    uint64_t next = wheel_next_cycle(sm);
+    uint32_t index = sm->first_scheduler, first = UINT32_MAX;
+    for (uint32_t count = sm->spec->schedulers; count > 0; count--) {
+        const struct sched_state *state = &sm->scheduler[index];
+        if (sm->ready & state->warps) {
+            bool waits = sm->cycle >= state->next_cycle;
+            uint64_t cycle = waits ? free_cycle : state->next_cycle;
+            next = cycle < next ? cycle : next;
+            first = waits && first == UINT32_MAX ? index : first;
+        }
+        index = index + 1 == sm->spec->schedulers ? 0 : index + 1;
+    }
+    sm->first_scheduler = first == UINT32_MAX ? sm->first_scheduler : first;
+    return next;
+}
+
 /*
  * Schedulers compete for the units. One that finds them all taken chooses first from then on, until
  * it has issued: where units take fewer warps than there are schedulers, none starves, however
@@ -620,6 +640,10 @@ static int scheduler_cycle(struct sm *sm, uint32_t index, struct look *look)
  */
 uint64_t issue_now(struct sm *sm)
 {
+    const struct sm_unit *lsu = &sm->unit[UNIT_LSU];
+    if (sm->ready && !(sm->ready & ~lsu->ready_warps) && lsu_full(&sm->lsu)) {
+        return issue_none(sm, lsu);
+    }
     struct look look = {.next_cycle = CYCLE_NEVER};
     bool waits = false;
     uint32_t index = sm->first_scheduler, count = sm->spec->schedulers;
