@@ -155,7 +155,7 @@ YAML
 grep -q 'stride=512: 5217280 B fit, 512 B more do not' slices.json || fail "an L2 of 2 MiB is left before its edge is found"
 
 # Near and far parts, and a size at which one window of a walk shows too few misses: sim:h200's L2 is there.
-dissect sim:h200 h200.json --only reference
+dissect sim:h200 h200.json --only l2,reference
 expect h200.json l2.fetch_granularity 64
 python3 -c 'import json, sys; sys.exit(not [c for c in json.load(open("h200.json"))["caches"] if c["id"] == "l2"][0]["present"])' ||
     fail "sim:h200 has no L2"
