@@ -230,14 +230,16 @@ static int add_seen(struct sample *seen, const struct sample *more)
     return rc;
 }
 
-/* How much each of elements apart stands for is known with the sets. Who leaves these out gets no
- * size of them: it was twice to four times a texture cache's. */
+/* How much each of elements apart stands for is known with the sets. Who leaves these out, or has
+ * a recording without them, gets no size of them: it was twice to four times a cache's. */
 static void withdraw_spaced_size(struct examination *e)
 {
     const struct level *level = &e->level;
-    bool is_left_out = e->failed[EXPERIMENT_sets].status == ATTRIBUTE_NOT_ASKED;
+    const struct refusal *sets = &e->failed[EXPERIMENT_sets];
+    bool is_left_out =
+        sets->status == ATTRIBUTE_NOT_ASKED || sets->status == ATTRIBUTE_NOT_RECORDED;
     if (level->spaced_size && is_left_out && !level->size_bytes) {
-        attribute_refuse_as(&level->result->size, "B", &not_asked);
+        attribute_refuse_as(&level->result->size, "B", sets);
     }
 }
 

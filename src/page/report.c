@@ -137,6 +137,19 @@ static const struct report {
     {"sonde.profile/1", "Profile", html_profile},
 };
 
+/* A version that is not known is told as such. */
+static int error_unknown(const char *name, const char *schema)
+{
+    size_t kind = strcspn(schema, "/") + 1;
+    for (size_t i = 0; schema[kind - 1] && i < sizeof reports / sizeof *reports; i++) {
+        if (strncmp(reports[i].schema, schema, kind) == 0) {
+            return error_set(SONDE_EINPUT, "%s: the schema is '%.40s', this version reads '%s'",
+                             name, schema, reports[i].schema);
+        }
+    }
+    return error_set(SONDE_EINPUT, "%s: no report is written of '%.40s'", name, schema);
+}
+
 int page_report(char **html, const json_t *document, const char *name)
 {
     bool is_study = json_is_string(json_object_get(json_array_get(document, 0), "verdict"));
@@ -150,7 +163,7 @@ int page_report(char **html, const json_t *document, const char *name)
         i++;
     }
     if (i == sizeof reports / sizeof *reports) {
-        return error_set(SONDE_EINPUT, "%s: no report is written of '%.40s'", name, schema);
+        return error_unknown(name, schema);
     }
     const char *about = saved_text(document, "sweep", saved_text(document, "model", ""));
     about = saved_text(device, "name", about);

@@ -186,6 +186,37 @@ static void other_lines(struct strbuf *out, const struct dissection *d)
     }
 }
 
+static bool lacks_records(const struct cache_result *cache)
+{
+    const struct attribute *of_cache[] = {
+#define ATTRIBUTE(field, unit) &cache->field,
+#include "infer/attributes.def"
+    };
+    bool lacks = !cache->present && cache->absence.status == ATTRIBUTE_NOT_RECORDED;
+    for (size_t i = 0; cache->present && i < sizeof of_cache / sizeof *of_cache; i++) {
+        lacks |= of_cache[i]->status == ATTRIBUTE_NOT_RECORDED;
+    }
+    return lacks;
+}
+
+/* Of a recording that another version has made, or only in part. */
+static void unrecorded_lines(struct strbuf *out, const struct dissection *d)
+{
+    char items[INFER_MAX_CACHES][80];
+    size_t count = 0;
+    for (size_t i = 0; i < d->cache_count; i++) {
+        if (lacks_records(&d->caches[i])) {
+            snprintf(items[count++], sizeof items[0], "%.24s", d->caches[i].id);
+        }
+    }
+    if (count > 0) {
+        strbuf_append(out, "  not recorded ");
+        wrapped(out, items, count);
+        strbuf_append(out, "               (or in part: this version asks for more than the "
+                           "recording has)\n");
+    }
+}
+
 int report_summary(char **text, const struct dissection *dissection,
                    const struct report_subject *subject, const struct report_style *style)
 {
@@ -194,6 +225,7 @@ int report_summary(char **text, const struct dissection *dissection,
     report_drawing(&out, dissection, subject->device->sms);
     cache_lines(&out, dissection);
     unmeasured_lines(&out, dissection);
+    unrecorded_lines(&out, dissection);
     strbuf_append(&out, "\n");
     tlb_lines(&out, dissection);
     pattern_lines(&out, dissection);

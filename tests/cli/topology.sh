@@ -69,5 +69,8 @@ echo '[{"id": "a.b", "verdict": "FAIL"}]' >fails.json
 page study fails.json 'class="bad"'
 echo '{"schema": "other/1"}' >other.json
 run sonde report other.json -o page.html
+echo '{"schema": "sonde.statistics/2"}' >newer.json
+run sonde report newer.json -o page.html
+run sonde topology newer.json
 run sonde report missing.json -o page.html
 run sonde report other.json
