@@ -15,6 +15,8 @@
 
 #include "cli/cli.h"
 
+#if defined(__GLIBC__) && defined(MADV_HUGEPAGE) && !defined(__SANITIZE_ADDRESS__) &&              \
+    !defined(__SANITIZE_THREAD__)
 static const struct {
     int ahead_bytes;   /* more than what models need that are shipped */
     int own_map_bytes; /* from here on a block gets a mapping of its own: glibc's first value, which
@@ -29,25 +31,25 @@ static const struct {
 
 void cli_heap_in_huge_pages(void)
 {
-#if defined(__GLIBC__) && defined(MADV_HUGEPAGE) && !defined(__SANITIZE_ADDRESS__) &&              \
-    !defined(__SANITIZE_THREAD__)
     uintptr_t begin = (uintptr_t)sbrk(0);
     if (mallopt(M_TOP_PAD, heap.ahead_bytes) == 0 ||
         mallopt(M_TRIM_THRESHOLD, 2 * heap.ahead_bytes) == 0 ||
         mallopt(M_MMAP_THRESHOLD, heap.own_map_bytes) == 0) {
         return;
     }
-    /* More than is there, and of the heap, which grows; volatile, or the compiler leaves both out.
-     */
+    /* Larger than what is free, and of the heap: it grows. Without volatile the compiler leaves
+     * both calls out. */
     void *volatile block = malloc((size_t)heap.own_map_bytes / 2);
     free(block);
-    mallopt(
-        M_TOP_PAD,
-        heap.usual_pad_bytes); /* where memory is limited, the rest is asked for as it is needed */
+    mallopt(M_TOP_PAD, heap.usual_pad_bytes); /* later growth is as small as it was */
     uintptr_t end = (uintptr_t)sbrk(0);
     begin = (begin + heap.huge_bytes - 1) & ~(heap.huge_bytes - 1);
     if (begin < end) {
         madvise((void *)begin, end - begin, MADV_HUGEPAGE);
     }
-#endif
 }
+#else
+void cli_heap_in_huge_pages(void)
+{
+}
+#endif
