@@ -10,7 +10,7 @@ static int load(struct workbench *bench, const char *name, const char *ptx, size
     struct rt_module *module = NULL;
     int rc = rt_module_load(bench->rt, &module, name, ptx, bytes);
     bench->module = module;
-    return rc == 0 && bench->check_target ? rt_module_check_target(module) : rc;
+    return rc == 0 && bench->check_target ? rt_module_check_target(module, NULL) : rc;
 }
 
 static void unload(struct workbench *bench)

@@ -333,7 +333,7 @@ static bool is_loaded(const unsigned *generation)
 static void warn_target(const struct shim_module *module)
 {
     static int told;
-    if (options()->summary && rt_module_check_target(module->rt) < 0 &&
+    if (options()->summary && rt_module_check_target(module->rt, NULL) < 0 &&
         !__atomic_exchange_n(&told, 1, __ATOMIC_RELAXED)) {
         shim_say("warning: %s; a driver would refuse it, it is run all the same", error_text());
     }

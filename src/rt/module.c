@@ -142,11 +142,11 @@ static bool target_fits(const struct ptx_module *ptx, uint32_t major, uint32_t m
     return target <= own && (ptx->target_suffix != 'f' || target / 10 == major);
 }
 
-static int target_check(const struct rt *rt, const struct ptx_module *ptx)
+static int target_check(const struct model *model, const struct ptx_module *ptx)
 {
-    const struct driver_spec *driver = &rt->model->driver;
+    const struct driver_spec *driver = &model->driver;
     for (uint32_t i = 0; i < ptx->part_count; i++) {
-        int rc = target_check(rt, ptx->parts[i]);
+        int rc = target_check(model, ptx->parts[i]);
         if (rc < 0) {
             return rc;
         }
@@ -157,13 +157,13 @@ static int target_check(const struct rt *rt, const struct ptx_module *ptx)
     char suffix[2] = {ptx->target_suffix, '\0'};
     return error_set(SONDE_EINPUT,
                      "%s: its .target is sm_%d%s, and %s has compute capability %u.%u (sm_%u%u)",
-                     ptx->file, ptx->target_sm, suffix, rt->model->name, driver->compute_major,
+                     ptx->file, ptx->target_sm, suffix, model->name, driver->compute_major,
                      driver->compute_minor, driver->compute_major, driver->compute_minor);
 }
 
-int rt_module_check_target(const struct rt_module *module)
+int rt_module_check_target(const struct rt_module *module, const struct model *model)
 {
-    return target_check(module->rt, module->ptx);
+    return target_check(model ? model : module->rt->model, module->ptx);
 }
 
 /* Where pointers of 32 bits do not reach, a program with such pointers cannot run. */

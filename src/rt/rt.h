@@ -38,11 +38,11 @@ bool rt_memory_full(const struct rt *rt);
 int rt_module_load(struct rt *rt, struct rt_module **out, const char *file, const char *ptx,
                    size_t length);
 /*
- * SONDE_EINPUT for a module whose .target the device does not run: one above its compute
- * capability; sm_90a anywhere but on 9.0; sm_100f beyond 10.x. A driver refuses it; loading here
- * does not, as studies and tests run today's PTX on machines of any age (ADR 0009).
+ * SONDE_EINPUT for a module whose .target the device (NULL), or a model, does not run: one above
+ * its compute capability; sm_90a anywhere but on 9.0; sm_100f beyond 10.x. A driver refuses it;
+ * loading here does not, as studies and tests run today's PTX on machines of any age (ADR 0009).
  */
-int rt_module_check_target(const struct rt_module *module);
+int rt_module_check_target(const struct rt_module *module, const struct model *model);
 void rt_module_unload(struct rt *rt, struct rt_module *module);
 /* A function that the module calls and that nobody defines, which is an error when a kernel with
  * the call is asked for; NULL: there is none. */

@@ -114,6 +114,28 @@ static bool has_narrow_pointers(const char *path)
     return narrow;
 }
 
+/* With the shipped model of the least compute capability that runs it, where there is one. */
+static int refuse_target(const struct sim_target *sim)
+{
+    char why[400];
+    const char *found = NULL;
+    uint32_t least = UINT32_MAX;
+    snprintf(why, sizeof why, "%s", error_text());
+    for (size_t i = 0; i < model_builtin_count(); i++) {
+        struct model *model;
+        if (model_load(&model, model_builtin_name(i)) == 0) {
+            uint32_t capability = 16 * model->driver.compute_major + model->driver.compute_minor;
+            if (capability < least && rt_module_check_target(sim->module, model) == 0) {
+                least = capability;
+                found = model_builtin_name(i);
+            }
+            model_destroy(model);
+        }
+    }
+    return error_set(SONDE_EINPUT, "%s; %s%s%s--any-target runs it all the same", why,
+                     found ? "-d sim:" : "", found ? found : "", found ? " has it, and " : "");
+}
+
 static int load(struct sim_target *sim, const char *model_name)
 {
     const struct sonde_exec_options *options = sim->options;
@@ -140,9 +162,9 @@ static int load(struct sim_target *sim, const char *model_name)
     if (rc < 0) {
         return api_read_result(rc);
     }
-    rc = options->any_target ? 0 : rt_module_check_target(sim->module);
+    rc = options->any_target ? 0 : rt_module_check_target(sim->module, NULL);
     if (rc < 0) {
-        return error_set(rc, "%s; --any-target runs it all the same", error_text());
+        return refuse_target(sim);
     }
     if (sim->timeline) {
         timeline_attach(sim->timeline, rt_gpu(sim->rt));
