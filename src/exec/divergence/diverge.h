@@ -41,6 +41,10 @@ struct diverge_ops {
     int (*branch)(struct exec_warp *warp, uint32_t taken, uint32_t target, uint32_t fallthrough,
                   uint32_t reconverge);
 
+    /* The instruction at pc is a call of all active lanes. False: others run first; it comes up
+     * again. NULL: they enter. */
+    bool (*call)(struct exec_warp *warp);
+
     /* The active lanes enter a function at `entry`; after leave() they go on at `return_pc`. */
     int (*enter)(struct exec_warp *warp, uint32_t entry, uint32_t return_pc);
     void (*leave)(struct exec_warp *warp);

@@ -26,6 +26,11 @@
  *
  * A warp on the stack becomes one of these when it would hang otherwise (patient_back()).
  *
+ * Lanes that have left a meeting point without those that spin wait at their next call, for a
+ * while: in a function they could not wait for them (see below), and libraries compiled for a
+ * debugger have barriers and shuffles in functions, behind a loop in which one lane waits for
+ * another block.
+ *
  * Left out: paths in different calls of functions share frames, so that a path that spins inside a
  * function only gives way to lanes that are in the same call; the sum of a barrier that reduces
  * (bar.red) knows only the lanes of the path that came last.
@@ -94,6 +99,7 @@ static int release_waiting(struct diverge_state *stack, uint32_t join)
 {
     struct entry path = stack->entries[join];
     path.lanes = arrived_lanes(stack, join);
+    path.early = true;
     int rc = stack_push(stack, path);
     if (rc == 0) {
         stack->entries[join].lanes &= ~path.lanes;
@@ -220,6 +226,24 @@ static enum diverge_barrier independent_barrier(struct exec_warp *warp, uint32_t
     return AT_BARRIER_ARRIVES;
 }
 
+#define HELD_MAX 4096 /* turns of a warp */
+
+static bool independent_call(struct exec_warp *warp)
+{
+    struct diverge_state *stack = warp->state->diverge;
+    struct entry *top = &stack->entries[stack->count - 1];
+    if (!top->early && !stack->held)
+        return true;
+    meet(warp, warp->live);
+    if (warp->active == warp->live)
+        top->early = false;
+    else if (top->early && stack->held < HELD_MAX && give_way(warp)) {
+        stack->held++;
+        return false;
+    }
+    return true;
+}
+
 static struct diverge_sleep independent_sleep(struct exec_warp *warp)
 {
     struct diverge_state *stack = warp->state->diverge;
@@ -259,5 +283,6 @@ static void patient_back(struct exec_warp *warp)
 const struct diverge_ops diverge_stack = {DIVERGE_STACK_OPS, .back = patient_back};
 
 const struct diverge_ops diverge_independent = {
-    DIVERGE_STACK_OPS, .back = independent_back, .sync = independent_sync,
-    .barrier = independent_barrier, .sleep = independent_sleep};
+    DIVERGE_STACK_OPS,          .back = independent_back,
+    .sync = independent_sync,   .barrier = independent_barrier,
+    .sleep = independent_sleep, .call = independent_call};

@@ -19,6 +19,7 @@ struct entry {
     uint32_t
         since;    /* the turn in which it was made, or in which it last gave way or let lanes go */
     bool is_call; /* began a call; the entry below its level waits for their return */
+    bool early;   /* has left a join before all lanes had come (independent.c) */
 };
 
 struct diverge_state {
@@ -27,6 +28,7 @@ struct diverge_state {
     /* independent.c: the lanes that wait at a barrier of the block, at which, and those of them for
      * which the warp has come to it already */
     uint32_t backwards, turn, at_barrier, barrier, come;
+    uint32_t held;    /* how often lanes that had left a join early were kept from a call */
     uint32_t resting; /* lanes that gave way at nanosleep and have not come up again */
     /* the last branch backwards: where to, the stack's depth, and how often in a row */
     uint32_t spin_pc, spin_depth, spins;

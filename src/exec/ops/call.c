@@ -143,6 +143,9 @@ enum exec_event run_call(struct exec_warp *warp, const struct uop *uop, uint32_t
         return advance(warp);
     if (mask != warp->active)
         return part(warp, mask, warp->pc + 1);
+    const struct diverge_ops *ops = warp->state->diverge_ops;
+    if (ops->call && !ops->call(warp))
+        return EXEC_DONE;
     return uop->call->callee ? enter(warp, uop, uop->call->callee) : call_pointer(warp, uop);
 }
 

@@ -381,6 +381,34 @@ static void both_sides_of_a_branch_come_to_one_barrier(void **state)
     }
 }
 
+/* A lane that waits for long, as for another block, lets the others of its warp go on; those meet
+ * it at the call of a function that shuffles, and at that of one with a barrier. */
+static void lanes_that_went_ahead_wait_at_a_call(void **state)
+{
+    (void)state;
+    static const char *const text =
+        KERNEL(".func (.reg .u32 r) total(.reg .u32 v);\n.func meet();\n",
+               "mov.u32 %r1, 0; and.b32 %r2, %t, 31; setp.ne.u32 %p0, %r2, 0; @%p0 bra GO;\n"
+               "WAIT: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 500; @%p1 bra WAIT;\n"
+               "GO: call.uni meet, (); call.uni (%r3), total, (%t);\n" STORE32(
+                   "%r3")) ".func meet() { barrier.sync 0; ret; }\n"
+                           ".func (.reg .u32 r) total(.reg .u32 v) {\n.reg .u32 %o; mov.u32 r, v;\n"
+                           "shfl.sync.bfly.b32 %o, r, 16, 31, -1; add.u32 r, r, %o;\n"
+                           "shfl.sync.bfly.b32 %o, r, 8, 31, -1; add.u32 r, r, %o;\n"
+                           "shfl.sync.bfly.b32 %o, r, 4, 31, -1; add.u32 r, r, %o;\n"
+                           "shfl.sync.bfly.b32 %o, r, 2, 31, -1; add.u32 r, r, %o;\n"
+                           "shfl.sync.bfly.b32 %o, r, 1, 31, -1; add.u32 r, r, %o; ret; }\n";
+    static const uint32_t quanta[] = {1, 7, 64};
+    for (uint32_t i = 0; i < 3; i++) {
+        struct device dev;
+        if (try_run(&dev, text, quanta[i]) != SONDE_OK)
+            fail_msg("%s", error_text());
+        for (uint32_t t = 0; t < 64; t++)
+            assert_int_equal(results(&dev)[t], t < 32 ? 496 : 1520);
+        device_close(&dev);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -397,6 +425,7 @@ int main(void)
         cmocka_unit_test(a_path_that_comes_first_waits_for_the_other),
         cmocka_unit_test(a_barrier_of_the_block_waits_for_lanes_that_a_lock_has_parted),
         cmocka_unit_test(both_sides_of_a_branch_come_to_one_barrier),
+        cmocka_unit_test(lanes_that_went_ahead_wait_at_a_call),
         cmocka_unit_test(short_loops_converge_as_on_the_stack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
