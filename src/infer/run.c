@@ -165,7 +165,6 @@ static int run_experiments(struct examination *e, bool recipes)
         if ((experiments[i].kind == RECIPE) != recipes) {
             continue;
         }
-        lab->done += e->selected >> i & 1 ? lab->share : 0;
         bool is_good = false;
         if (!(e->selected >> i & 1)) {
             e->failed[i] = not_asked;
@@ -180,6 +179,7 @@ static int run_experiments(struct examination *e, bool recipes)
             e->failed[i] = lab_refusal(lab);
         }
         e->good |= (uint32_t)is_good << i;
+        lab->done += e->selected >> i & 1 ? lab->share : 0;
         if (!is_good) {
             result_refuse(level->result, experiments[i].yields, &e->failed[i]);
         }
