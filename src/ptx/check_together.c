@@ -2,6 +2,7 @@
  * operands must be together. */
 #include "ptx/parser.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "isa/fragment.h"
@@ -442,12 +443,14 @@ static int check_range(const struct ptx_insn *insn, struct parser *p,
     if (range.least == range.most && value != range.least)
         return parser_error(p, raws[range.operand].loc, "'%s' has %lld here, expected %lld", name,
                             (long long)value, (long long)range.least);
-    if (value < range.least || value > range.most || value % range.step != 0)
-        return parser_error(p, raws[range.operand].loc,
-                            "'%s' has %lld here, expected %lld to %lld%s", name, (long long)value,
-                            (long long)range.least, (long long)range.most,
-                            range.step == 1 ? "" : ", a multiple of 8");
-    return 0;
+    if (value >= range.least && value <= range.most && value % range.step == 0)
+        return 0;
+    char multiple[48] = "";
+    if (range.step > 1)
+        snprintf(multiple, sizeof multiple, ", a multiple of %lld", (long long)range.step);
+    return parser_error(p, raws[range.operand].loc, "'%s' has %lld here, expected %lld to %lld%s",
+                        name, (long long)value, (long long)range.least, (long long)range.most,
+                        multiple);
 }
 
 /* What follows a product's predicate: signs of a and b, then which of them are transposed, a where
