@@ -25,7 +25,8 @@ dissect sim:./dear_walk.yaml dear_walk.json --only l2,memory,penalty
 expect dear_walk.json l2.size "not measured"
 expect dear_walk.json l2.hit_latency "not measured"
 expect dear_walk.json memory.latency "not measured"
-grep -q 'refused a measurement: simulating this takes too long' dear_walk.json || fail "why L2 is not measured is not told"
+grep -Eq 'refused a measurement: (simulating this takes too long|the dissection has been simulated for long)' dear_walk.json ||
+    fail "why L2 is not measured is not told"
 
 # GPUs before Fermi have no L2, and few registers.
 dissect sim:gtx280 tesla.json --only l1_data,l2
