@@ -48,7 +48,7 @@ libor 256
 mummer 1000
 neural 1
 weather 16
-maxwell 16
+maxwell 4
 matmul_copy 128
 matmul_wgmma 256
 layer_norm 1024

@@ -200,12 +200,15 @@ static int look_twice(struct counting *c, struct twice *out, const struct lookin
 static int look_for_parts(struct counting *c, const struct looking *at)
 {
     struct twice *own = calloc(2 * (size_t)at->count + 1, sizeof *own);
-    struct twice *beside = own ? own + at->count : NULL;
+    if (!own) {
+        return error_memory();
+    }
+    struct twice *beside = own + at->count;
     struct looking other_lines = *at;
     uint64_t apart = c->stride / 2 / c->unit * c->unit;
     other_lines.base += apart;
     bool any = false;
-    int rc = own ? look_twice(c, own, at) : error_memory();
+    int rc = look_twice(c, own, at);
     for (uint32_t k = 0; rc == 0 && k < at->count && at->from + k < MOST_SMS; k++) {
         uint8_t finding = c->finding[at->from + k];
         any = any || finding == MISSES || finding == DOUBT || own[k].sooner;
