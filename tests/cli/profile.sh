@@ -37,6 +37,17 @@ for model in gtx780 gtx560ti h200; do
     done
     cmp $model.1.json $model.2.json
 done
+echo "# a launch that is profiled takes no lone warp's loop, and is the same"
+for model in gtx780 h200; do
+    for grid in 1 3; do
+        alone() {
+            sonde exec hot.ptx -d sim:$model -q --grid $grid --block 32 --arg zero:40960 --arg u32:30 --any-target "$@"
+        }
+        alone --profile=json:alone.json --stats profiled.json
+        alone --stats plain.json
+        cmp profiled.json plain.json && echo "$model, $grid"
+    done
+done
 echo "# where each wait stands"
 python3 - <<'PYTHON'
 import json
