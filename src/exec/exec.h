@@ -59,7 +59,6 @@ struct exec_uop_info {
     uint8_t issue_unit; /* that must be free for it to issue; `unit` where not lowered */
     bool is_simple;  /* one issue of its unit's, and its results are there after the unit's latency,
                         or an access has begun; it may be a branch or read the clock */
-    bool is_plain;   /* simple, not lowered, and nothing else is to do for it */
     bool is_lanes;   /* simple arithmetic of registers: for exec_issue_lanes() */
     bool is_lowered; /* `lowered` says what it issues; else one slot of `unit` */
     bool is_load, is_store, is_atomic, is_branch, is_barrier, is_exit, is_fence, reads_clock;

@@ -479,36 +479,22 @@ __attribute__((noinline)) static int issue_other(struct sm *sm, struct sm_warp *
     return rc < 0 ? rc : issue_ended(sm, warp, info, event, lanes, latency);
 }
 
-/* An instruction that is no more than its unit's, of an SM at which nobody looks. */
-static inline int issue_plain(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info,
-                              struct sm_unit *unit)
+/* A simple instruction in its warp's turn, of an SM at which nobody looks. */
+static inline int issue_in_turn(struct sm *sm, struct sm_warp *warp,
+                                const struct exec_uop_info *info, struct sm_unit *unit)
 {
-    uint32_t lanes = bit_count(warp->exec.active);
+    int rc = 0;
     unit_occupy(unit, sm->cycle, unit->warp_lanes);
-    count_issue(sm, warp, info, lanes);
-    warp->next_issue = sm->cycle;
-    if (info->is_lanes) {
-        if (info->is_lowered) {
-            count_one_slot(sm, info);
-        }
-        exec_issue_lanes(&warp->exec);
-    } else {
-        enum exec_event event = exec_issue(&warp->exec, &sm->lsu.spare->detail->access);
-        if (event != EXEC_DONE || warp->exec.slept_ns) {
-            return issue_ended(sm, warp, info, event, lanes, unit->latency_cycles);
-        }
-    }
-    set_results(warp, info, sm->cycle + unit->latency_cycles);
-    if (warp_look(sm, warp)) {
+    if (issue_simple(sm, warp, info, unit, &rc) && warp_look(sm, warp)) {
         warp_place(sm, warp);
     }
-    return 0;
+    return rc;
 }
 
 static inline int issue_warp(struct sm *sm, struct sm_warp *warp)
 {
     const struct exec_uop_info *info = warp->next;
-    struct sm_unit *unit = warp->unit; /* its own, where it is plain */
+    struct sm_unit *unit = warp->unit; /* its own, where it is simple */
     uint64_t bit = 1ull << warp->slot;
     sm->ready &= ~bit;
     unit->ready_warps &= ~bit;
@@ -516,8 +502,8 @@ static inline int issue_warp(struct sm *sm, struct sm_warp *warp)
         warp_refresh(sm, warp);
         return 0;
     }
-    return (info->is_plain || info->is_lanes) && !sm->looked_at ? issue_plain(sm, warp, info, unit)
-                                                                : issue_other(sm, warp, info);
+    return info->is_simple && !sm->looked_at ? issue_in_turn(sm, warp, info, unit)
+                                             : issue_other(sm, warp, info);
 }
 
 /* What is no instruction of the machine's issues beside another. */

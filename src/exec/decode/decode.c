@@ -262,7 +262,7 @@ static bool is_one_slot(const struct exec_uop_info *info)
 }
 
 /* Decided once instead of at every issue. */
-static void note_plain(struct exec_program *program)
+static void note_simple(struct exec_program *program)
 {
     uint32_t registers = exec_program_slot_count(program);
     for (uint32_t pc = 0; pc < program->length; pc++) {
@@ -270,10 +270,9 @@ static void note_plain(struct exec_program *program)
         note_places(info, registers);
         info->is_simple = (!info->is_lowered || is_one_slot(info)) && !info->is_async &&
                           info->product_steps == 0 && info->reach == REACH_NOBODY;
-        bool plain = info->is_simple && !info->is_branch && !info->reads_clock &&
-                     !info->is_division && info->unit != UNIT_SPECIAL;
-        info->is_plain = plain && !info->is_lowered;
-        info->is_lanes = plain && program->uops[pc].run == run_lanes;
+        info->is_lanes = info->is_simple && !info->is_branch && !info->reads_clock &&
+                         !info->is_division && info->unit != UNIT_SPECIAL &&
+                         program->uops[pc].run == run_lanes;
     }
 }
 
@@ -303,7 +302,7 @@ static int decode_program(struct decoder *d, struct ptx_func *kernel)
         rc = lower_functions(program, d->resolver->lowering);
     if (rc != SONDE_OK)
         return rc;
-    note_plain(program);
+    note_simple(program);
     program->ctas_are_apart = decode_ctas_are_apart(program);
     program->local_limit_bytes = program->functions[0]->local_bytes + LOCAL_CALL_BYTES;
     for (uint32_t i = 1; i < program->function_count; i++)
