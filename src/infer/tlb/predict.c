@@ -160,20 +160,28 @@ static int ask_data(struct tlb_lab *tl, bool *holds, const struct tlb_level *lev
     return rc;
 }
 
-/* Requests numbered apart, so that all others stay those of recordings, which may lack these. */
+/* Ends walks whose requests are numbered apart, so that all others stay those of recordings: an
+ * older recording *lacks them, which is no error. */
+static int end_apart(struct tlb_lab *tl, bool *lacks, uint32_t run, int rc)
+{
+    tl->run = run;
+    *lacks = rc && lab_soft(rc);
+    if (*lacks) {
+        tl->lab->why = (struct refusal){0};
+    }
+    return *lacks ? 0 : rc;
+}
+
+/* What a recording lacks holds. */
 static int ask(struct tlb_lab *tl, bool *holds, const struct tlb_level *level, uint64_t reach,
                int (*question)(struct tlb_lab *, bool *, const struct tlb_level *, uint64_t))
 {
     const uint32_t run = tl->run;
+    bool lacks;
     *holds = true;
     tl->run += limits.own_run;
-    int rc = question(tl, holds, level, reach);
-    tl->run = run;
-    if (rc && lab_soft(rc)) {
-        tl->lab->why = (struct refusal){0};
-        *holds = true;
-        rc = 0;
-    }
+    int rc = end_apart(tl, &lacks, run, question(tl, holds, level, reach));
+    *holds = *holds || lacks;
     return rc;
 }
 
@@ -211,23 +219,21 @@ int tlb_ask_drawn(struct tlb_lab *tl, struct tlb_drawn *out, const struct tlb_le
     if (pages < 2 || pages > limits.most_elements || !holds_lines(tl, pages)) {
         return 0;
     }
+    bool lacks;
     int rc = draw_ring(&ring, level, pages, true);
     tl->run += limits.drawn_run;
-    rc = rc ? rc : tlb_view(tl, &view, &ring, level, 1);
-    tl->run = run;
+    rc = end_apart(tl, &lacks, run, rc ? rc : tlb_view(tl, &view, &ring, level, 1));
     free(ring.unit);
-    if (rc == 0) {
-        *out = (struct tlb_drawn){
-            .asked = true,
-            .misses = (double)view.slow_count >= limits.share * (double)expected,
-            .low = view.miss_low,
-            .middle = view.miss_excess,
-            .high = view.miss_high,
-        };
-        tlb_view_free(&view);
-    } else if (lab_soft(rc)) { /* an older recording */
-        tl->lab->why = (struct refusal){0};
-        rc = 0;
+    if (rc || lacks) {
+        return rc;
     }
-    return rc;
+    *out = (struct tlb_drawn){
+        .asked = true,
+        .misses = (double)view.slow_count >= limits.share * (double)expected,
+        .low = view.miss_low,
+        .middle = view.miss_excess,
+        .high = view.miss_high,
+    };
+    tlb_view_free(&view);
+    return 0;
 }

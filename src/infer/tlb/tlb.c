@@ -280,6 +280,19 @@ static int find_level(struct tlb_lab *tl, struct search *search, struct tlb_leve
     return rc;
 }
 
+/* What a walk says of the level's misses, in place of the walk that showed it. */
+static void believe(const struct tlb_lab *tl, struct search *search, struct tlb_level *level,
+                    double low, double middle, double high)
+{
+    uint64_t page = level->page;
+    search->median = middle;
+    search->low = search->low_record = low;
+    search->high_record = high;
+    search->like_data = level->like_data;
+    set_threshold(tl, level, search);
+    level->page = page;
+}
+
 /*
  * Where nearly all elements of the walk that tells the page miss, their median says better what a
  * miss takes than the few did that showed the level, and were not told from noise.
@@ -288,12 +301,7 @@ static void believe_pages(const struct tlb_lab *tl, struct search *search, struc
 {
     double seen = level->seen - level->before;
     if (tl->noisy && seen > limits.believed * level->penalty) {
-        uint64_t page = level->page;
-        search->median = search->low = level->seen;
-        search->low_record = search->high_record = level->seen;
-        search->like_data = level->like_data;
-        set_threshold(tl, level, search);
-        level->page = page;
+        believe(tl, search, level, level->seen, level->seen, level->seen);
     }
 }
 
@@ -630,22 +638,6 @@ static int refuse_tables(struct tlb_lab *tl, const struct tlb_level *level)
 }
 
 /*
- * What a miss takes, by drawn places of the level's pages: so few lines that L2 holds all of them
- * and of their tables. Walks that find the page are long, and in them L2 may miss lines, too.
- */
-static void believe_drawn(const struct tlb_lab *tl, struct search *search, struct tlb_level *level,
-                          const struct tlb_drawn *drawn)
-{
-    uint64_t page = level->page;
-    search->median = drawn->middle;
-    search->low = search->low_record = drawn->low;
-    search->high_record = drawn->high;
-    search->like_data = level->like_data;
-    set_threshold(tl, level, search);
-    level->page = page;
-}
-
-/*
  * A level and its page; where it costs what a miss of L2 does, also what drawn places of so many
  * pages take. If these find all that is wanted, it was lines that L2 missed in a long walk: they
  * count as missing data from here on, and the search begins again.
@@ -684,7 +676,8 @@ static int find_behind(struct tlb_lab *tl, struct search *search, struct tlb_lev
                              level->penalty, level->before);
     }
     if (rc == 0 && drawn.misses) {
-        believe_drawn(tl, search, level, &drawn);
+        /* Walks that find the page are long, and in them L2 may miss lines, too. */
+        believe(tl, search, level, drawn.low, drawn.middle, drawn.high);
     } else if (rc == 0 && tlb_costs_as_tables(tl, level)) {
         return refuse_tables(tl, level);
     }
