@@ -52,6 +52,8 @@ struct sm_host {
     /* Barriers in shared memory of its CTAs may have changed: to be told to its SMs but this one
      * (sm_barriers_changed()). NULL: there are no clusters. */
     void (*cluster_barriers)(void *ctx, struct exec_cluster *cluster, uint32_t sm, uint32_t cycles);
+    /* Whether L2 keeps a physical address far from this SM. NULL: it has one part. */
+    bool (*is_far)(void *ctx, uint32_t sm, uint64_t paddr);
 };
 
 struct sm_setup {

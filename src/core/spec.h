@@ -55,9 +55,9 @@ struct fence_spec {
     /* By exec_reach. */
     uint32_t init_cycles, shared_copies_cycles, cta_cycles, copies_cycles, others_cycles,
         system_cycles;
-    /* Longer, when the SM has accessed device memory since the last such one, and several blocks.
-     */
-    uint32_t access_cycles, spread_cycles;
+    /* Longer, when the SM has accessed device memory since the last such one; instead, when that
+     * was memory which lies far (sm_host). */
+    uint32_t access_cycles, far_cycles;
 };
 
 struct product_spec {

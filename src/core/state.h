@@ -104,10 +104,9 @@ struct sm {
     uint64_t products_free[SM_MAX_WARPS]; /* a scheduler's tensor core takes another product */
     uint32_t loads_per_warp;
     uint32_t issue_interval;
-    /* When device memory was last accessed, when in another block than before, and when the last
-     * fence for others that is over began; 0: never. See memory/fence.c. */
-    uint64_t accessed_cycle, spread_cycle, fenced_cycle;
-    uint64_t accessed_block;
+    /* When device memory was last accessed, when far from here since the last fence for others that
+     * is over, and when that began; 0: never. See memory/fence.c. */
+    uint64_t accessed_cycle, far_cycle, fenced_cycle;
     uint64_t
         issued_cycle;  /* the last in which an instruction issued, or CTAs came to an empty SM */
     enum sm_wait wait; /* since then */

@@ -140,6 +140,7 @@ static int sms_create(struct gpu *gpu)
                                           .cta_done = gpu_cta_done,
                                           .cluster_phase = gpu_cluster_phase,
                                           .cluster_barriers = gpu_cluster_barriers,
+                                          .is_far = model->l2_parts.count > 1 ? gpu_is_far : NULL,
                                           .fault = gpu_fault,
                                           .ctx = gpu}};
         int rc = sm_create(&gpu->sm[i], &setup);

@@ -60,6 +60,12 @@ uint32_t gpu_near_slice(void *ctx, const struct mem_request *request)
     return gpu->near_part[request->sm] * gpu->part_slices + place_of(gpu, request->paddr);
 }
 
+bool gpu_is_far(void *ctx, uint32_t sm, uint64_t paddr)
+{
+    const struct gpu *gpu = ctx;
+    return home_part(gpu, paddr) != gpu->near_part[sm];
+}
+
 static uint32_t home_route(void *ctx, const struct mem_request *request)
 {
     return gpu_home_slice(ctx, request->paddr);

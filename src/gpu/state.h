@@ -272,6 +272,7 @@ void gpu_l2_destroy(struct gpu *gpu);
 struct mem_port gpu_slice_port(struct gpu *gpu, uint32_t slice);
 uint32_t gpu_home_slice(const struct gpu *gpu, uint64_t paddr);
 uint32_t gpu_near_slice(void *ctx, const struct mem_request *request);
+bool gpu_is_far(void *ctx, uint32_t sm, uint64_t paddr); /* its home is not the SM's part */
 void gpu_drop_copies(struct gpu *gpu, uint64_t vaddr, uint64_t paddr);
 uint32_t gpu_cluster_of(const struct model *model, uint32_t sm);
 

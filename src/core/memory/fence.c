@@ -3,12 +3,10 @@
  * that the warp did can be seen by those whom it is for, the second is the arrival, the store, the
  * atomic; of a fence alone there is nothing behind it. What the first takes beside the warp's
  * accesses, which are under way meanwhile, depends on what the SM has done since the last one that
- * reached as far: next to nothing, accesses of device memory, copies in bulk
- * (docs/asynchronous.md). Fences of the CTA and of shared memory do not wait for accesses.
+ * reached as far: next to nothing, accesses of device memory, some of them of lines that L2 keeps in
+ * a part far from the SM (docs/asynchronous.md). Fences of the CTA and of shared memory do not wait for accesses.
  */
 #include "core/state.h"
-
-#define BLOCK_BYTES 4096 /* copies of up to so many, aligned, take less than longer ones */
 
 static uint32_t cycles_of(const struct sm *sm, enum exec_reach reach)
 {
@@ -40,12 +38,11 @@ bool fence_drains(const struct sm *sm, const struct sm_warp *warp, const struct 
 
 void fence_sees(struct sm *sm, uint64_t paddr)
 {
-    uint64_t block = paddr / BLOCK_BYTES;
-    if (sm->accessed_cycle > sm->fenced_cycle && block != sm->accessed_block) {
-        sm->spread_cycle = sm->cycle;
-    }
     sm->accessed_cycle = sm->cycle;
-    sm->accessed_block = block;
+    if (sm->spec->fence.far_cycles && sm->far_cycle <= sm->fenced_cycle && sm->host.is_far &&
+        sm->host.is_far(sm->host.ctx, sm->id, paddr)) {
+        sm->far_cycle = sm->cycle;
+    }
 }
 
 /* What it takes longer for what came behind the last fence that is over. */
@@ -54,7 +51,7 @@ static uint32_t longer(const struct sm *sm, enum exec_reach reach)
     if (reach != REACH_COPIES && reach != REACH_OTHERS) {
         return 0;
     }
-    return sm->spread_cycle > sm->fenced_cycle     ? sm->spec->fence.spread_cycles
+    return sm->far_cycle > sm->fenced_cycle        ? sm->spec->fence.far_cycles
            : sm->accessed_cycle > sm->fenced_cycle ? sm->spec->fence.access_cycles
                                                    : 0;
 }

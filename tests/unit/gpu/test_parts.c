@@ -117,6 +117,40 @@ static void slices_may_lie_farther_away(void **state)
     gpu_bench_free(&g);
 }
 
+static uint32_t fence_behind(const char *accesses, uint32_t sm)
+{
+    static char body[1024];
+    snprintf(body, sizeof body,
+             "mov.u32 %%r9, %%smid;\nsetp.ne.u32 %%p7, %%r9, %u;\n@%%p7 bra END;\nmembar.gl;\n"
+             "%smov.u32 %%r1, %%clock;\nmembar.gl;\nmov.u32 %%r3, %%clock;\n"
+             "sub.u32 %%r4, %%r3, %%r1;\nst.global.u32 [%%rd0], %%r4;\nEND:\n",
+             sm, accesses);
+    assert_true(gpu_bench_run(&g, body, 12, 1));
+    return g.buffer[0];
+}
+
+static void a_fence_takes_longer_behind_accesses_of_lines_at_home_far_away(void **state)
+{
+    (void)state;
+    static const char near[] = LOAD(NEAR_LINE) "add.u32 %r10, %r2, 1;\n",
+                      far[] = LOAD(FAR_LINE) "add.u32 %r10, %r2, 1;\n",
+                      both[] = LOAD(FAR_LINE) LOAD(NEAR_LINE) "add.u32 %r10, %r2, 1;\n";
+    load_two_parts();
+    struct fence_spec *fence = &g.model->sm.fence;
+    fence->others_cycles = 400;
+    fence->access_cycles = 150;
+    fence->far_cycles = 330;
+    assert_true(gpu_bench_build(&g));
+    uint32_t alone = fence_behind("", 0);
+    assert_in_range(alone, 400, 410);
+    assert_int_equal(fence_behind(near, 0), alone + 150);
+    assert_int_equal(fence_behind(far, 0), alone + 330);
+    assert_int_equal(fence_behind(both, 0), alone + 330);
+    assert_int_equal(fence_behind(near, 6), alone + 330); /* near the other part */
+    assert_int_equal(fence_behind(far, 6), alone + 150);
+    gpu_bench_free(&g);
+}
+
 /* Each SM reads and writes 512 lines, most of them the other part's, with the least of entries. */
 static void copies_do_not_wait_for_each_other_in_a_circle(void **state)
 {
@@ -207,6 +241,7 @@ int main(void)
         cmocka_unit_test(a_copy_is_near_and_its_miss_goes_to_the_home),
         cmocka_unit_test(a_write_or_an_atomic_at_home_ends_the_copies),
         cmocka_unit_test(slices_may_lie_farther_away),
+        cmocka_unit_test(a_fence_takes_longer_behind_accesses_of_lines_at_home_far_away),
         cmocka_unit_test(copies_do_not_wait_for_each_other_in_a_circle),
         cmocka_unit_test(a_cluster_of_any_size_shares_its_second_constant_cache),
         cmocka_unit_test(shared_caches_do_not_depend_on_host_threads),
