@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exec/state.h"
 #include "util/error.h"
 
 struct exec_cluster *cluster_create(uint32_t size)
@@ -77,10 +78,17 @@ bool cluster_arrive(struct exec_cluster *cluster, const struct exec_warp *warp, 
     return phase_ends(cluster);
 }
 
-bool cluster_pending(const struct exec_warp *warp, uint32_t index, uint32_t lanes)
+uint32_t cluster_pending(const struct exec_warp *warp, uint32_t lanes)
 {
     const struct exec_cta *cta = warp->cta;
-    return (cta->cluster->member[cta->cluster_rank].arrived[index] & lanes) != 0;
+    uint32_t index = warp->state->first_thread / WARP_LANES;
+    return cta->cluster->member[cta->cluster_rank].arrived[index] & lanes;
+}
+
+uint32_t cluster_held(const struct exec_warp *warp)
+{
+    uint32_t lanes = warp->state->cluster_waits & warp->live;
+    return lanes ? cluster_pending(warp, lanes) : 0;
 }
 
 bool cluster_waits(struct exec_cluster *cluster, const struct exec_warp *warp, uint32_t index)

@@ -55,8 +55,10 @@ void cluster_leave(struct exec_cluster *cluster, const struct exec_cta *cta);
 bool cluster_arrive(struct exec_cluster *cluster, const struct exec_warp *warp, uint32_t index);
 bool cluster_waits(struct exec_cluster *cluster, const struct exec_warp *warp, uint32_t index);
 bool cluster_exit(struct exec_cluster *cluster);
-/* Whether any of the lanes has arrived in the phase that is not over. */
-bool cluster_pending(const struct exec_warp *warp, uint32_t index, uint32_t lanes);
+/* Those of the lanes that have arrived in the phase that is not over. */
+uint32_t cluster_pending(const struct exec_warp *warp, uint32_t lanes);
+/* The warp's lanes that wait for that phase at the cluster's barrier. */
+uint32_t cluster_held(const struct exec_warp *warp);
 /* The warps of a CTA that waited for the phase that is over; they are forgotten. */
 uint64_t cluster_take(struct exec_cluster *cluster, uint32_t rank);
 

@@ -393,6 +393,10 @@ int exec_commit(struct exec_warp *warp, const struct exec_access *access);
  * finds then, over or not. */
 bool exec_wait_is_over(const struct exec_access *access);
 
+/* The warp's lanes at an ACCESS_WAIT that is not over wait apart: others of the warp can go on. A
+ * commit at once lets them. */
+bool exec_others_go_on(struct exec_warp *warp);
+
 /* The result of a barrier reduction: the count, or 0 and 1. */
 void exec_barrier_result(struct exec_warp *warp, uint32_t value);
 

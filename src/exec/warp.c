@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exec/cluster.h"
 #include "exec/fault.h"
 #include "exec/ops.h"
 #include "util/error.h"
@@ -186,4 +187,10 @@ enum exec_event exec_issue_apart(struct exec_warp *warp, struct exec_access *acc
     const struct uop *uop = &warp->state->uops[warp->pc];
     access->done = false;
     return uop->run(warp, uop, guarded_lanes(warp, uop), access);
+}
+
+bool exec_others_go_on(struct exec_warp *warp)
+{
+    const struct diverge_ops *ops = warp->state->diverge_ops;
+    return ops->wait && ops->wait(warp, cluster_held(warp));
 }

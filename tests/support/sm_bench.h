@@ -48,6 +48,7 @@ struct bench {
     struct buffer_texture texture;       /* the only one; of texture_bytes, texture_at in `out` */
     uint64_t texture_at, texture_bytes;
     uint32_t pitch_bytes, pitch_rows; /* of the texture; 0: it has one row */
+    uint32_t yield_after;             /* of the launch; 0: the SIMT stack */
     engine_handler *watch;            /* called once, at time 0, when the SM is there */
 
     /* After bench_run(). */
@@ -272,7 +273,7 @@ static inline bool bench_run(struct bench *b, const char *body, uint32_t ctas, u
 {
     static char text[1 << 17];
     int length = snprintf(text, sizeof text,
-                          ".version 7.0\n.target sm_70\n.address_size 64\n"
+                          ".version 8.0\n.target sm_90\n.address_size 64\n"
                           ".visible .entry k(.param .u64 out)\n{\n"
                           "  .reg .b32 %%r<32>;\n  .reg .b64 %%rd<32>;\n  .reg .pred %%p<8>;\n"
                           "  .shared .align 16 .b8 smem[4096];\n"
@@ -297,7 +298,8 @@ static inline bool bench_run(struct bench *b, const char *body, uint32_t ctas, u
                                  .grid = {ctas, 1, 1},
                                  .block = {threads, 1, 1},
                                  .textures = &b->texture.texture,
-                                 .texture_count = 1};
+                                 .texture_count = 1,
+                                 .yield_after = b->yield_after};
     bool ok = bench_loop(b, &launch, ctas, threads);
     sm_destroy(b->sm);
     b->sm = NULL;

@@ -1,7 +1,7 @@
 /*
  * Warps that wait at barriers in shared memory (mbarrier.try_wait). The wait is an access whose
  * result comes when the phase is over or the time limit has passed; the warp sleeps until then,
- * and costs nothing. Whatever changes barriers calls wait_look(). Limits of all warps share one
+ * and costs nothing. Where other lanes of the warp can go on, its result comes at once. Whatever changes barriers calls wait_look(). Limits of all warps share one
  * event, which comes near to the first one in steps: what is still to come when nobody waits any
  * longer is soon over, and holds up no launch after this one.
  */
@@ -73,7 +73,7 @@ int wait_begin(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *
 {
     struct async_waits *waits = &sm->async.waits;
     struct lsu_access *access = sm->lsu.spare;
-    if (exec_wait_is_over(&access->detail->access)) {
+    if (exec_wait_is_over(&access->detail->access) || exec_others_go_on(&warp->exec)) {
         result_is_there(sm, warp, info, sm->cycle + sm->spec->mbarrier.latency_cycles);
         return access_commit(sm, warp, &access->detail->access);
     }

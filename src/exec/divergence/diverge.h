@@ -64,6 +64,11 @@ struct diverge_ops {
      * lanes that are elsewhere are not waited for. */
     enum diverge_barrier (*barrier)(struct exec_warp *warp, uint32_t barrier);
 
+    /* The active lanes have found that what they wait for, outside of the warp, is not there. True:
+     * others of the warp, but for `held`, can go on meanwhile, and do at the next branch backwards.
+     * NULL: nobody can. */
+    bool (*wait)(struct exec_warp *warp, uint32_t held);
+
     /* The instruction at pc is nanosleep. NULL: the warp sleeps. */
     struct diverge_sleep (*sleep)(struct exec_warp *warp);
 

@@ -20,6 +20,9 @@
  * A barrier of the block counts warps: the warp has come when all its lanes have, at this
  * instruction or at others with the same barrier.
  *
+ * A path that finds an mbarrier's phase not over gives way at once to lanes that can go on: on an
+ * H200 these run until they need its lanes, and it waits no shorter (docs/asynchronous.md).
+ *
  * A path at nanosleep gives way to lanes that are not asleep: whom it waits for may be among them,
  * and PTX lets a sleep take any time from 0 to twice the one asked for. When all are asleep the
  * warp is.
@@ -198,8 +201,13 @@ static void meet(struct exec_warp *warp, uint32_t lanes)
 
 static bool independent_sync(struct exec_warp *warp, uint32_t lanes)
 {
+    struct diverge_state *stack = warp->state->diverge;
     meet(warp, lanes);
-    return !(lanes & ~warp->active) || !give_way(warp);
+    uint32_t here = warp->active;
+    bool goes_on = !(lanes & ~here) || !give_way(warp);
+    stack->at_sync &= ~here;
+    stack->at_sync |= goes_on ? 0 : here & lanes;
+    return goes_on;
 }
 
 /*
@@ -244,6 +252,17 @@ static bool independent_call(struct exec_warp *warp)
     return true;
 }
 
+static bool independent_wait(struct exec_warp *warp, uint32_t held)
+{
+    struct diverge_state *stack = warp->state->diverge;
+    uint32_t stand = held | warp->active | stack->at_barrier | stack->at_sync;
+    struct candidate list[CANDIDATES_MAX];
+    if (!(warp->live & ~stand) || find_candidates(list, stack) == 0)
+        return false;
+    stack->backwards = warp->cta->launch->yield_after;
+    return true;
+}
+
 static struct diverge_sleep independent_sleep(struct exec_warp *warp)
 {
     struct diverge_state *stack = warp->state->diverge;
@@ -285,4 +304,5 @@ const struct diverge_ops diverge_stack = {DIVERGE_STACK_OPS, .back = patient_bac
 const struct diverge_ops diverge_independent = {
     DIVERGE_STACK_OPS,          .back = independent_back,
     .sync = independent_sync,   .barrier = independent_barrier,
-    .sleep = independent_sleep, .call = independent_call};
+    .sleep = independent_sleep, .call = independent_call,
+    .wait = independent_wait};

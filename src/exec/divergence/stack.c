@@ -78,6 +78,7 @@ int stack_reset(struct exec_warp *warp, uint32_t lanes, uint32_t pc)
     warp->done = false;
     state->diverge->backwards = state->diverge->turn = state->diverge->spin_depth = 0;
     state->diverge->at_barrier = state->diverge->come = state->diverge->resting = 0;
+    state->diverge->at_sync = 0;
     state->diverge->held = 0;
     struct entry all = {.pc = pc, .reconverge = PTX_NO_PC, .lanes = lanes};
     int rc = stack_push(state->diverge, all);

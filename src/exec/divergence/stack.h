@@ -30,6 +30,7 @@ struct diverge_state {
     uint32_t backwards, turn, at_barrier, barrier, come;
     uint32_t held;    /* how often lanes that had left a join early were kept from a call */
     uint32_t resting; /* lanes that gave way at nanosleep and have not come up again */
+    uint32_t at_sync; /* lanes that wait for others of the warp at an instruction that names both */
     /* the last branch backwards: where to, the stack's depth, and how often in a row */
     uint32_t spin_pc, spin_depth, spins;
 };

@@ -9,18 +9,25 @@
 #include "exec/ops/decoders.h"
 #include "util/error.h"
 
+static bool are_here(struct exec_warp *warp, uint32_t lanes, uint32_t *mask, const struct uop *uop)
+{
+    const struct diverge_ops *ops = warp->state->diverge_ops;
+    if (!(lanes & ~warp->active) || !ops->sync)
+        return true;
+    bool here = ops->sync(warp, lanes);
+    *mask = guarded_lanes(warp, uop);
+    return here;
+}
+
 bool warp_together(struct exec_warp *warp, const lane_word *members, uint32_t *mask,
                    const struct uop *uop)
 {
-    const struct diverge_ops *ops = warp->state->diverge_ops;
-    if (!ops->sync || !*mask)
-        return true;
-    uint32_t named = members[lowest_lane(*mask)] & warp->live;
-    if (!(named & ~warp->active))
-        return true;
-    bool here = ops->sync(warp, named);
-    *mask = guarded_lanes(warp, uop);
-    return here;
+    return !*mask || are_here(warp, members[lowest_lane(*mask)] & warp->live, mask, uop);
+}
+
+bool warp_whole(struct exec_warp *warp, uint32_t *mask, const struct uop *uop)
+{
+    return are_here(warp, warp->live, mask, uop);
 }
 
 enum exec_event run_warp_sync(struct exec_warp *warp, const struct uop *uop, uint32_t mask,

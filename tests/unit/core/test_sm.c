@@ -313,6 +313,26 @@ static void a_fence_waits_for_stores(void **state)
                      1 + 20 + 100 + 1);
 }
 
+/* Lane 0 waits for an arrival of lane 1, which is behind the place where the two meet. */
+static void a_lane_that_waits_at_an_mbarrier_lets_the_others_of_its_warp_go_on(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    b.yield_after = 64;
+    b.spec.mbarrier.latency_cycles = 20;
+    b.spec.mbarrier.limit_cycles = 100000;
+    uint32_t cycles = measure_threads(
+        "mov.u32 %r5, %tid.x;\nsetp.ne.u32 %p0, %r5, 0;\nsetp.ne.u32 %p1, %r5, 1;\n"
+        "@!%p0 mbarrier.init.shared.b64 [smem], 1;\nbar.sync 0;\nmov.u32 %r1, %clock;\n"
+        "@%p0 bra MEET;\n"
+        "WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [smem], 0;\n@!%p2 bra WAIT;\n"
+        "MEET: @%p1 bra LAST;\nmbarrier.arrive.shared.b64 %rd1, [smem];\n"
+        "LAST: bar.sync 0;\nmov.u32 %r3, %clock;\nsub.u32 %r4, %r3, %r1;\n"
+        "@!%p0 st.global.u32 [%rd0], %r4;\n",
+        32);
+    assert_in_range(cycles, 1, 500); /* 64 limits before, and a fault for the wait */
+}
+
 static void a_release_waits_for_what_is_before_it(void **state)
 {
     (void)state;
@@ -667,6 +687,7 @@ int main(void)
         cmocka_unit_test(a_load_holds_its_warp_where_the_model_says_so),
         cmocka_unit_test(a_load_that_hits_holds_its_warp_until_its_lookup),
         cmocka_unit_test(a_fence_waits_for_stores),
+        cmocka_unit_test(a_lane_that_waits_at_an_mbarrier_lets_the_others_of_its_warp_go_on),
         cmocka_unit_test(a_release_waits_for_what_is_before_it),
         cmocka_unit_test(nothing_overtakes_an_acquire),
         cmocka_unit_test(a_prefetch_of_nothing_is_ignored),

@@ -457,6 +457,8 @@ static enum exec_event run_map_copy(struct exec_warp *warp, const struct uop *uo
 {
     (void)access;
     const struct uop_tensor *t = uop->tensor;
+    if (!warp_whole(warp, &mask, uop))
+        return EXEC_DONE;
     if (!mask)
         return advance(warp);
     uint32_t lane = lowest_lane(mask);

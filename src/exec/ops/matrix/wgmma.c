@@ -125,6 +125,8 @@ static enum exec_event run_wgmma(struct exec_warp *warp, const struct uop *uop, 
     (void)access;
     const struct uop_wgmma *w = uop->wgmma;
     struct product_operands o;
+    if (!warp_whole(warp, &mask, uop))
+        return EXEC_DONE;
     if (!mask)
         return advance(warp);
     uint32_t lane = lowest_lane(mask);
