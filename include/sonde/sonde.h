@@ -156,6 +156,8 @@ int sonde_model_list(char **text);
 int sonde_model_show(char **yaml, const char *name);
 /** SONDE_EINPUT with all that is wrong in a model file, a line each. */
 int sonde_model_check(const char *path);
+/** The same; *note is a line on what is no mistake and yet worth a look, or empty. */
+int sonde_model_check_note(char **note, const char *path);
 /** Every parameter that a model may have: unit, default, range, meaning. */
 int sonde_model_params(char **text);
 /** Those of a section ("l2", "sm.lsu"), or the one of that path; NULL: all. SONDE_EUSAGE: there is

@@ -1,11 +1,14 @@
 /*
  * Models for users of the public interface.
  */
+#include <stdlib.h>
+
 #include "api/handles.h"
 #include "model/model.h"
 #include "sonde/sonde.h"
 #include "util/error.h"
 #include "util/container/strbuf.h"
+#include "util/text/printable.h"
 
 int sonde_model_list(char **text)
 {
@@ -36,14 +39,30 @@ int sonde_model_show(char **yaml, const char *name)
     return rc;
 }
 
-int sonde_model_check(const char *path)
+int sonde_model_check_note(char **note, const char *path)
 {
+    struct strbuf out = {0};
     struct model *model;
     int rc = model_load(&model, path);
-    if (rc == 0) {
-        model_destroy(model);
+    if (rc < 0) {
+        return api_read_result(rc);
     }
-    return api_read_result(rc);
+    if (!model->ends) {
+        printable_append_name(&out, path);
+        strbuf_append(&out, ": it does not end with a line of three dots (...); a part of it would "
+                            "be taken for the whole");
+    }
+    model_destroy(model);
+    *note = strbuf_take(&out);
+    return *note ? 0 : error_memory();
+}
+
+int sonde_model_check(const char *path)
+{
+    char *note = NULL;
+    int rc = sonde_model_check_note(&note, path);
+    free(note);
+    return rc;
 }
 
 int sonde_model_params(char **text)

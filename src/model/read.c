@@ -280,20 +280,47 @@ static int begin(struct model *model, const struct yaml_node *root, const struct
     return parse_builtin(model, builtin, at);
 }
 
-/* Every parameter has a default, and a file that was cut off would pass for another machine. A file
- * that inherits nothing has to name the parts that no GPU is without, which stand near the end. */
+/* The groups of parameters of which the file names nothing, "noc, vm, pcie". */
+static void absent_groups(struct strbuf *out, const struct yaml_node *root)
+{
+    char previous[PATH_MAX_BYTES] = "";
+    for (size_t i = 0; i < param_count(); i++) {
+        char group[PATH_MAX_BYTES];
+        const char *path = param_at(i)->path;
+        size_t length = strcspn(path, ".");
+        snprintf(group, sizeof(group), "%.*s", (int)length, path);
+        if (path[length] == '.' && strcmp(group, previous) != 0 && !yaml_get(root, group)) {
+            strbuf_printf(out, "%s%s", out->length ? ", " : "", group);
+        }
+        memcpy(previous, group, sizeof(previous));
+    }
+}
+
+/*
+ * Every parameter has a default, and a file that was cut off would pass for another machine. A file
+ * that inherits nothing has to name the parts that no GPU is without, and to end with YAML's mark
+ * of an end: without it a file that was cut off between two lines is one that says less.
+ */
 static void check_whole(struct reader *reader, const struct yaml_node *root)
 {
     bool l2 = yaml_get(root, "l2"), dram = yaml_get(root, "dram");
     if (!l2 || !dram) {
-        problem_at(
-            reader, NULL, NULL,
-            "%s%s%s missing, which a model that inherits nothing has to name; is the file cut "
-            "off? (One that begins with --- and ends with ... is known to be whole)",
-            l2 ? "" : "l2", l2 || dram ? "" : " and ",
-            dram ? " is"
-            : l2 ? "dram is"
-                 : "dram are");
+        problem_at(reader, NULL, NULL,
+                   "%s%s%s missing, which a model that inherits nothing has to name; is the file "
+                   "cut off?",
+                   l2 ? "" : "l2", l2 || dram ? "" : " and ",
+                   dram ? " is"
+                   : l2 ? "dram is"
+                        : "dram are");
+    } else if (!root->ends) {
+        struct strbuf groups = {0};
+        absent_groups(&groups, root);
+        problem_at(reader, NULL, NULL,
+                   "is the file cut off? A model that inherits nothing has to end with a line of "
+                   "three dots (...); this one%s%s",
+                   groups.length ? " leaves to defaults: " : " names a part of everything",
+                   groups.length ? strbuf_text(&groups) : "");
+        strbuf_free(&groups);
     }
 }
 
@@ -349,6 +376,7 @@ static int parse(struct model *model, const struct descent *at, const char *text
     name_from_file(model->name, file);
     memset(model->file, 0, sizeof(model->file));
     snprintf(model->file, sizeof(model->file), "%s", file);
+    model->ends = root->ends;
     read_group(reader, root, "");
     if (reader->problem_count == 0) {
         check_model(reader);

@@ -8,7 +8,8 @@
 
 static int check(const char *path)
 {
-    int rc = sonde_model_check(path);
+    char *note = NULL;
+    int rc = sonde_model_check_note(&note, path);
     if (rc < 0) {
         return cli_fail(rc);
     }
@@ -17,6 +18,10 @@ static int check(const char *path)
     strbuf_append(&line, ": ok\n");
     int status = cli_print(strbuf_text(&line));
     strbuf_free(&line);
+    if (*note) {
+        cli_complain(": %s", note);
+    }
+    sonde_free(note);
     return status;
 }
 

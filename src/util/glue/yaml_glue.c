@@ -168,6 +168,9 @@ static int take_event(struct yaml_builder *builder, const yaml_event_t *event)
             return fail(builder, &event->start_mark,
                         "the file is cut off: it begins with --- and does not end with ...");
         }
+        if (builder->root) {
+            builder->root->ends = !event->data.document_end.implicit;
+        }
         return SONDE_OK;
     case YAML_SCALAR_EVENT:
         return take_scalar(builder, event);

@@ -29,6 +29,7 @@ struct yaml_node {
     int key_line, key_column;
     const char *text; /* of a scalar, never NULL there; NULL otherwise */
     bool quoted;      /* the scalar stood in quotes or was a block: never null or a number */
+    bool ends;        /* of the root: the document ends with ..., so that nothing was cut off */
     int line, column; /* from 1 */
     struct yaml_node *first, *next; /* children in the file's order; next among siblings */
     size_t child_count;

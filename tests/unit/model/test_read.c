@@ -208,6 +208,7 @@ static void a_file_inherits_what_it_does_not_say(void **state)
     model->sms = base->sms;
     memcpy(model->name, base->name, sizeof(model->name));
     memcpy(model->file, base->file, sizeof(model->file));
+    model->ends = base->ends;
     assert_memory_equal(model, base, sizeof(*model));
     model_destroy(model);
     model_destroy(base);
@@ -315,9 +316,80 @@ static void a_model_as_it_is_shown_and_cut_off_at_any_line_is_refused(void **sta
     free(text);
 }
 
+/* `text` without its lines --- and ..., in a block of its own. */
+static char *without_marks(const char *text)
+{
+    char *out = calloc(1, strlen(text) + 1), *end = out;
+    assert_non_null(out);
+    for (const char *line = text; *line;) {
+        size_t length = strcspn(line, "\n") + 1;
+        if (strncmp(line, "---\n", length) != 0 && strncmp(line, "...\n", length) != 0) {
+            memcpy(end, line, length);
+            end += length;
+        }
+        line += length;
+    }
+    return out;
+}
+
+/* A model that inherits nothing, and what is left of it when it is cut off at a byte. */
+static void assert_no_part_is_taken(const char *name, const char *text, size_t step)
+{
+    struct model *model = NULL;
+    for (size_t kept = 1; kept <= strlen(text); kept += step) {
+        if (model_parse_heir(&model, "cut.yaml", text, kept) != SONDE_EINPUT) {
+            fail_msg("%s: %zu of %zu bytes are taken for a model", name, kept, strlen(text));
+        }
+    }
+}
+
+static void a_model_from_nothing_without_its_end_is_refused_wherever_it_was_cut_off(void **state)
+{
+    (void)state;
+    unsigned tried = 0;
+    for (size_t i = 0; i < model_builtin_count(); i++) {
+        size_t length;
+        const char *name = model_builtin_name(i);
+        const char *shipped = model_builtin_text(i, &length);
+        if (strstr(shipped, "\ninherits:")) {
+            continue;
+        }
+        char *text = without_marks(shipped);
+        assert_no_part_is_taken(name, text, tried++ == 0 ? 1 : 37);
+        /* The end alone makes it whole. */
+        strcat(text, "...\n");
+        struct model *model;
+        assert_int_equal(model_parse_heir(&model, "whole.yaml", text, strlen(text)), 0);
+        assert_true(model->ends);
+        model_destroy(model);
+        free(text);
+    }
+    assert_true(tried >= 4);
+}
+
+static void what_a_model_without_an_end_leaves_to_defaults_is_told(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "sm: {}\nl1_data: {}\ncarveout: {}\nl2: {}\ndram: {}\nvm: {}\nwalker: {}\n"
+        "texture_l1: {}\nconstant_l1: {}\nconstant_l15: {}\ntlb_l1: {}\ntlb_l2: {}\n";
+    struct model *model = NULL;
+    assert_int_equal(model_parse_heir(&model, "m.yaml", text, strlen(text)), SONDE_EINPUT);
+    assert_string_equal(error_text(),
+                        "m.yaml: is the file cut off? A model that inherits nothing has to end "
+                        "with a line of three dots (...); this one leaves to defaults: noc, pcie, "
+                        "driver");
+    static const char heir[] = "inherits: gtx780\nsms: 4\n";
+    assert_int_equal(model_parse_heir(&model, "m.yaml", heir, strlen(heir)), 0);
+    assert_false(model->ends);
+    model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_model_from_nothing_without_its_end_is_refused_wherever_it_was_cut_off),
+        cmocka_unit_test(what_a_model_without_an_end_leaves_to_defaults_is_told),
         cmocka_unit_test(an_empty_file_is_the_default_model_named_after_the_file),
         cmocka_unit_test(values_carry_units),
         cmocka_unit_test(a_missing_or_wrong_unit_is_refused),
