@@ -51,15 +51,19 @@ struct flown {
     double requests, bytes, cycles, slowest, ns;
 };
 
-static uint64_t l2_bytes(const struct dissection *d)
+static uint64_t l2_bytes(const struct cache_result *l2)
+{
+    return l2 && l2->size.status == ATTRIBUTE_MEASURED ? (uint64_t)l2->size.value : 0;
+}
+
+static const struct cache_result *find_l2(const struct dissection *d)
 {
     for (size_t i = 0; i < d->cache_count; i++) {
-        const struct cache_result *cache = &d->caches[i];
-        if (strcmp(cache->id, "l2") == 0 && cache->size.status == ATTRIBUTE_MEASURED) {
-            return (uint64_t)cache->size.value;
+        if (strcmp(d->caches[i].id, "l2") == 0) {
+            return &d->caches[i];
         }
     }
-    return 0;
+    return NULL;
 }
 
 static int read_columns(struct lab *lab, struct flown *out, const struct trace *trace)
@@ -219,8 +223,12 @@ static int measure_bandwidth(struct lab *lab, struct attribute *out, struct grou
 
 int memory_dissect(struct lab *lab)
 {
-    struct ground ground = {.l2_bytes = l2_bytes(lab->out)};
+    const struct cache_result *l2 = find_l2(lab->out);
+    struct ground ground = {.l2_bytes = l2_bytes(l2)};
     size_t best = 0;
+    if (l2 && l2->size.status == ATTRIBUTE_ABSENT) {
+        return lab_undecided(lab, "bandwidth is measured past an L2, and none shows");
+    }
     if (ground.l2_bytes == 0) {
         return lab_undecided(lab, "needs the size of L2 (experiments capacity, sweep)");
     }

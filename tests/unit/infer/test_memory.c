@@ -81,14 +81,22 @@ static const struct toy plain = {.latency_cycles = 600,
                                  .sms = 16};
 
 /* What is known of L2 beforehand stands in the result, as after the experiments on caches. */
-static int run(const struct toy *config, int (*dissect)(struct lab *), bool l2_known)
+enum l2_known { L2_UNKNOWN, L2_SIZE, L2_ABSENT };
+
+static char reason[160]; /* where nothing is told */
+
+static int run(const struct toy *config, int (*dissect)(struct lab *), enum l2_known l2_known)
 {
     struct toy toy = *config;
     struct trace_source source = {.get = get, .ctx = &toy};
     struct infer_options options = {.max_footprint_bytes = UINT64_C(1) << 28};
     struct lab lab = {.source = &source, .options = &options, .out = &result};
     memset(&result, 0, sizeof result);
-    if (l2_known) {
+    if (l2_known == L2_ABSENT) {
+        strcpy(result.caches[0].id, "l2");
+        result.caches[0].size.status = ATTRIBUTE_ABSENT;
+        result.cache_count = 1;
+    } else if (l2_known == L2_SIZE) {
         strcpy(result.caches[0].id, "l2");
         attribute_set(&result.caches[0].size, (double)toy.l2_bytes, "B", 1, "x");
         result.cache_count = 1;
@@ -96,13 +104,14 @@ static int run(const struct toy *config, int (*dissect)(struct lab *), bool l2_k
     assert_int_equal(traceset_create(&toy.set), 0);
     int rc = dissect(&lab);
     traceset_destroy(toy.set);
+    memcpy(reason, lab.why.reason, sizeof reason);
     return rc;
 }
 
 static void bandwidths_are_those_of_the_memory(void **state)
 {
     (void)state;
-    assert_int_equal(run(&plain, memory_dissect, true), 0);
+    assert_int_equal(run(&plain, memory_dissect, L2_SIZE), 0);
     const struct memory_result *m = &result.memory;
     /* 400 bytes a cycle of 1 GHz, whatever a launch takes to begin and L2 keeps of stores. */
     assert_true(m->read_bandwidth.value > 399e9 && m->read_bandwidth.value < 401e9);
@@ -112,7 +121,7 @@ static void bandwidths_are_those_of_the_memory(void **state)
 static void latency_grows_once_the_memory_is_busy(void **state)
 {
     (void)state;
-    assert_int_equal(run(&plain, memory_dissect, true), 0);
+    assert_int_equal(run(&plain, memory_dissect, L2_SIZE), 0);
     const struct memory_result *m = &result.memory;
     assert_true(m->loaded_count >= 6);
     for (size_t i = 0; i < m->loaded_count; i++) {
@@ -129,7 +138,7 @@ static void without_a_timer_bytes_a_cycle_are_told(void **state)
     (void)state;
     struct toy toy = plain;
     toy.hz = 0;
-    assert_int_equal(run(&toy, memory_dissect, true), 0);
+    assert_int_equal(run(&toy, memory_dissect, L2_SIZE), 0);
     assert_int_equal(result.memory.read_bandwidth.status, ATTRIBUTE_NOT_MEASURED);
     assert_non_null(strstr(result.memory.read_bandwidth.reason, "400 bytes a cycle"));
 }
@@ -139,7 +148,7 @@ static void a_refused_block_leaves_no_bandwidth(void **state)
     (void)state;
     struct toy toy = plain;
     toy.most_threads = 512;
-    assert_int_equal(run(&toy, memory_dissect, true), INFER_UNDECIDED);
+    assert_int_equal(run(&toy, memory_dissect, L2_SIZE), INFER_UNDECIDED);
     memory_refuse(&result, &(struct refusal){.reason = "refused"});
     assert_true(result.memory.loaded_count > 0);
     assert_string_equal(result.memory.read_bandwidth.reason, "refused");
@@ -148,15 +157,24 @@ static void a_refused_block_leaves_no_bandwidth(void **state)
 static void without_the_size_of_l2_bandwidth_is_not_measured(void **state)
 {
     (void)state;
-    assert_int_equal(run(&plain, memory_dissect, false), INFER_UNDECIDED);
+    assert_int_equal(run(&plain, memory_dissect, L2_UNKNOWN), INFER_UNDECIDED);
     memory_refuse(&result, &(struct refusal){.reason = "a reason"});
     assert_string_equal(result.memory.write_bandwidth.reason, "a reason");
+}
+
+static void without_an_l2_bandwidth_does_not_need_its_size(void **state)
+{
+    (void)state;
+    assert_int_equal(run(&plain, memory_dissect, L2_UNKNOWN), INFER_UNDECIDED);
+    assert_non_null(strstr(reason, "needs the size of L2"));
+    assert_int_equal(run(&plain, memory_dissect, L2_ABSENT), INFER_UNDECIDED);
+    assert_non_null(strstr(reason, "none shows"));
 }
 
 static void the_gap_of_copies_closes_at_the_size_of_l2(void **state)
 {
     (void)state;
-    assert_int_equal(run(&plain, copy_dissect, false), 0);
+    assert_int_equal(run(&plain, copy_dissect, L2_UNKNOWN), 0);
     assert_int_equal(result.method_count, 1);
     assert_string_equal(result.methods[0].name, "lashgar");
     assert_true(result.methods[0].size.value == 768 << 10);
@@ -168,7 +186,7 @@ static void a_larger_flush_is_tried_where_a_small_one_displaces_nothing(void **s
     struct toy toy = plain;
     toy.l2_bytes = 40 << 20;
     toy.flush_needed = 64 << 20;
-    assert_int_equal(run(&toy, copy_dissect, false), 0);
+    assert_int_equal(run(&toy, copy_dissect, L2_UNKNOWN), 0);
     assert_true(result.methods[0].size.value == 40 << 20);
 }
 
@@ -177,7 +195,7 @@ static void where_copies_displace_nothing_the_method_says_so(void **state)
     (void)state;
     struct toy toy = plain;
     toy.flush_needed = UINT64_MAX;
-    assert_int_equal(run(&toy, copy_dissect, false), INFER_UNDECIDED);
+    assert_int_equal(run(&toy, copy_dissect, L2_UNKNOWN), INFER_UNDECIDED);
     copy_refuse(&result, &(struct refusal){.reason = "a reason"});
     copy_refuse(&result, &(struct refusal){.reason = "another"});
     assert_int_equal(result.method_count, 1);
@@ -192,6 +210,7 @@ int main(void)
         cmocka_unit_test(without_a_timer_bytes_a_cycle_are_told),
         cmocka_unit_test(a_refused_block_leaves_no_bandwidth),
         cmocka_unit_test(without_the_size_of_l2_bandwidth_is_not_measured),
+        cmocka_unit_test(without_an_l2_bandwidth_does_not_need_its_size),
         cmocka_unit_test(the_gap_of_copies_closes_at_the_size_of_l2),
         cmocka_unit_test(a_larger_flush_is_tried_where_a_small_one_displaces_nothing),
         cmocka_unit_test(where_copies_displace_nothing_the_method_says_so),
