@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "infer/infer.h"
+#include "infer/tlb/tlb.h"
 #include "support/toy_source.h"
 #include "trace/source.h"
 #include "util/error.h"
@@ -679,6 +680,30 @@ static void what_the_device_refuses_says_why(void **state)
     assert_non_null(strstr(tlb->policy.refusal.reason, "nothing is walked here"));
 }
 
+/* Hits of a second level lie 40 cycles above the first's, its misses 60 to 90, missing data cost
+ * 100 to 110. */
+static void missing_data_hide_neither_a_hit_nor_a_miss(void **state)
+{
+    (void)state;
+    static const struct {
+        double excess;
+        enum tlb_sight sight;
+    } rows[] = {{0, TLB_HIDDEN},                    /* the first level has it */
+                {40, TLB_HIT},   {50, TLB_HIT},     /* neither yet a miss */
+                {75, TLB_MISS},  {105, TLB_HIDDEN}, /* data alone */
+                {145, TLB_HIT},                     /* data, and a miss of the first level */
+                {175, TLB_MISS},                    /* data, and a miss of this one */
+                {400, TLB_DOUBT}};
+    struct tlb_lab tl = {.data_cycles = 100, .data_most = 110};
+    struct tlb_level level = {.before = 40, .threshold = 45, .least = 60, .most = 90};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        enum tlb_sight sight = tlb_see(&tl, &level, rows[i].excess);
+        if (sight != rows[i].sight) {
+            fail_msg("%.0f cycles: %d, not %d", rows[i].excess, sight, rows[i].sight);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -702,6 +727,7 @@ int main(void)
         cmocka_unit_test(behind_large_first_levels_of_their_own_all_share_the_second),
         cmocka_unit_test(pages_of_4_kib_are_reached),
         cmocka_unit_test(lines_that_share_a_set_of_l2_are_no_misses_of_a_level),
+        cmocka_unit_test(missing_data_hide_neither_a_hit_nor_a_miss),
         cmocka_unit_test(rows_of_memory_are_no_misses_of_a_level),
         cmocka_unit_test(fewer_entries_than_lines_of_a_group_show_where_lines_differ),
         cmocka_unit_test(behind_a_level_that_keeps_what_it_has_all_entries_show),

@@ -223,6 +223,15 @@ static void conversions_truncate_extend_and_saturate(void **state)
     assert_true(lane_CVT_RZI_u64_f64(1e30, 0, 0, 0) == UINT64_MAX);
 }
 
+static void the_sine_of_a_zero_is_that_zero(void **state)
+{
+    (void)state;
+    float negative = lane_SIN_APPROX_f32_f32(-0.0f, 0, 0, 0),
+          positive = lane_SIN_APPROX_f32_f32(0, 0, 0, 0);
+    assert_true(negative == 0 && signbit(negative));
+    assert_true(positive == 0 && !signbit(positive));
+}
+
 static void minimum_and_maximum_prefer_numbers_and_order_zeros(void **state)
 {
     (void)state;
@@ -289,6 +298,7 @@ int main(void)
         cmocka_unit_test(shifts_clamp_at_the_width),
         cmocka_unit_test(bit_fields_follow_the_manual),
         cmocka_unit_test(conversions_truncate_extend_and_saturate),
+        cmocka_unit_test(the_sine_of_a_zero_is_that_zero),
         cmocka_unit_test(minimum_and_maximum_prefer_numbers_and_order_zeros),
         cmocka_unit_test(ex2_of_whole_numbers_and_next_to_nothing_is_a_power),
         cmocka_unit_test(selection_takes_the_third_operand),

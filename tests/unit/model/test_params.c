@@ -72,7 +72,8 @@ static void a_clock_is_written_as_a_round_frequency(void **state)
         const char *text;
     } rows[] = {{10, "100 GHz"},    {1000, "1 GHz"},     {1159, "863 MHz"},
                 {675, "1.481 GHz"}, {500000, "2 MHz"},   {1000000, "1 MHz"},
-                {3, "333 GHz"},     {666667, "1.5 MHz"}, {999999, "1000.001 kHz"}};
+                {3, "333 GHz"},     {666667, "1.5 MHz"}, {999999, "1000.001 kHz"},
+                {701, "1.427 GHz"}};
     struct model *model = calloc(1, sizeof(*model));
     assert_non_null(model);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
