@@ -24,6 +24,26 @@ lstopo-no-graphics --input out.hwloc --if xml --of console | grep -c 'PU L#'
 echo "# keys as mt4g's"
 /usr/bin/python3 -c 'import json; m = json.load(open("out.mt4g"))["memory"]
 print(sorted(m), m["texture"]["size"]["size"], m["texture"]["lineSize"], m["l2"]["latency"]["p50"])'
+# Sizes are integers; L2 has the driver's word, of all parts, and the size of one.
+/usr/bin/python3 - <<'PYTHON'
+import copy, json, subprocess
+d = json.load(open("a.json"))
+caches = {c["id"]: c for c in d["caches"]}
+d["device"]["l2_bytes_reported"] = 4194304
+caches["l2"]["count"] = dict(caches["l2"]["size"], value=2, unit="1")
+caches["l1_data"].clear()
+caches["l1_data"].update(copy.deepcopy(caches["local_l1"]), id="l1_data",
+                         count=dict(caches["l2"]["size"], value=2 * d["device"]["sms"], unit="1"))
+caches["local_l1"].update(present=False, status="absent")
+for told in True, False:
+    if not told:
+        del d["device"]["l2_bytes_reported"]
+    json.dump(d, open("parts.json", "w"))
+    subprocess.run(["sonde", "export", "parts.json", "--format", "mt4g", "-o", "parts.mt4g"], check=True)
+    m = json.load(open("parts.mt4g"))["memory"]
+    print(m["l2"]["size"], m["l2"]["segmentSize"]["size"], m["l2"]["amountPerGPU"], m["l1"]["amountPerMultiprocessor"],
+          [m["l1"].get(k) for k in ("globalL1CacheSupported", "localL1CacheSupported")])
+PYTHON
 /usr/bin/python3 -c 'import json; d = json.load(open("a.json")); del d["device"]["compute_major"]; json.dump(d, open("untold.json", "w"))'
 sonde export untold.json --format mt4g -o untold.mt4g
 /usr/bin/python3 -c 'import json
