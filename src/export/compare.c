@@ -1,6 +1,12 @@
 /*
  * Two dissections, attribute by attribute: their facts (facts.h), merged by path. A number in
- * cycles may differ by what the caller allows, everything else must be the same.
+ * cycles may differ by what the caller allows, or by what both medians leave open: their bounds, at
+ * 95 % each, meet. Everything else must be the same.
+ *
+ * A kind of access may fall into several classes, and few loads of a broad one fall into more or
+ * fewer by chance. So classes of one kind are compared with the nearest that agrees, and what is
+ * left with the nearest; those that no kind explains, of which nothing says that they are the same,
+ * only where they agree.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -29,16 +35,28 @@ struct comparison {
  * the few thousand victims that a dissection counts are below this. */
 #define PROBABILITY_TOLERANCE 0.03
 
-static bool numbers_agree(double a, double b, const char *unit,
+#define PATTERNS "latency_patterns."
+
+/* A fact without bounds is its value. */
+static double bound(const struct fact *fact, bool upper)
+{
+    return fact->high <= fact->low ? json_number_value(fact->value)
+           : upper                 ? fact->high
+                                   : fact->low;
+}
+
+static bool numbers_agree(const struct fact *a, const struct fact *b,
                           const struct compare_options *options)
 {
-    double allowed = 0;
-    if (strcmp(unit, "cycles") == 0) {
-        allowed = options->cycles;
-    } else if (strcmp(unit, "B/s") == 0 || strstr(unit, "/cycle")) {
-        allowed = options->percent / 100 * fmax(fabs(a), fabs(b));
+    double in_a = json_number_value(a->value), in_b = json_number_value(b->value), allowed = 0;
+    if (strcmp(a->unit, "cycles") == 0) {
+        double apart = fmax(bound(a, false) - bound(b, true), bound(b, false) - bound(a, true));
+        return fabs(in_a - in_b) <= options->cycles || apart <= 0;
     }
-    return fabs(a - b) <= allowed;
+    if (strcmp(a->unit, "B/s") == 0 || strstr(a->unit, "/cycle")) {
+        allowed = options->percent / 100 * fmax(fabs(in_a), fabs(in_b));
+    }
+    return fabs(in_a - in_b) <= allowed;
 }
 
 static bool probabilities_agree(const json_t *a, const json_t *b)
@@ -60,8 +78,7 @@ static bool values_agree(const struct fact *a, const struct fact *b,
                          const struct compare_options *options)
 {
     if (json_is_number(a->value) && json_is_number(b->value)) {
-        return numbers_agree(json_number_value(a->value), json_number_value(b->value), a->unit,
-                             options);
+        return numbers_agree(a, b, options);
     }
     if (strstr(a->path, "victim_probability")) {
         return probabilities_agree(a->value, b->value);
@@ -156,18 +173,91 @@ static int compare_fact(struct comparison *comparison, const struct fact *a, con
                             : text_row(comparison, path, verdict, a, b);
 }
 
+static bool is_pattern(const char *path)
+{
+    return strncmp(path, PATTERNS, strlen(PATTERNS)) == 0;
+}
+
+/* A class that no kind of access explains. */
+static bool is_unnamed(const char *path)
+{
+    return is_pattern(path) && strstr(path, FACT_UNNAMED) != NULL;
+}
+
+/* How much of a path says which kind of access it is, and not which class of it
+ * ("latency_patterns.cg.P4#2.latency"). */
+static size_t kind_bytes(const char *path)
+{
+    size_t number = strcspn(path, "#");
+    return path[number] ? number : (size_t)(strrchr(path, '.') - path);
+}
+
+static bool same_kind(const char *a, const char *b)
+{
+    if (!is_pattern(a) || !is_pattern(b)) {
+        return strcmp(a, b) == 0;
+    }
+    size_t bytes = kind_bytes(a);
+    return bytes == kind_bytes(b) && strncmp(a, b, bytes) == 0;
+}
+
+/* Of the facts of `b` that have no partner yet, the nearest of that kind; one that agrees, unless
+ * any will do. `b->count`: none. */
+static size_t find_partner(const struct fact *fact, const struct facts *b, const bool *taken,
+                           const struct compare_options *options, bool any)
+{
+    size_t best = b->count;
+    double nearest = INFINITY;
+    for (size_t k = 0; k < b->count; k++) {
+        const struct fact *other = &b->data[k];
+        if (taken[k] || !same_kind(fact->path, other->path)) {
+            continue;
+        }
+        bool agrees = fact->value && other->value && values_agree(fact, other, options);
+        double apart = fabs(json_number_value(fact->value) - json_number_value(other->value));
+        if ((any || agrees) && (best == b->count || apart < nearest)) {
+            best = k;
+            nearest = apart;
+        }
+    }
+    return best;
+}
+
+/* partners[i]: of a's fact i; b's count where there is none. */
+static void find_partners(size_t *partners, bool *taken, const struct facts *a,
+                          const struct facts *b, const struct compare_options *options)
+{
+    for (int any = 0; any < 2; any++) {
+        for (size_t i = 0; i < a->count; i++) {
+            if (any && (partners[i] < b->count || is_unnamed(a->data[i].path))) {
+                continue;
+            }
+            partners[i] = find_partner(&a->data[i], b, taken, options, any);
+            if (partners[i] < b->count) {
+                taken[partners[i]] = true;
+            }
+        }
+    }
+}
+
 static int compare_facts(struct comparison *comparison, const struct facts *a,
                          const struct facts *b)
 {
-    int rc = 0;
+    size_t *partners = calloc(a->count + 1, sizeof(*partners));
+    bool *taken = calloc(b->count + 1, sizeof(*taken));
+    int rc = partners && taken ? 0 : error_memory();
+    if (rc == 0) {
+        find_partners(partners, taken, a, b, comparison->options);
+    }
     for (size_t i = 0; rc == 0 && i < a->count; i++) {
-        rc = compare_fact(comparison, &a->data[i], facts_find(b, a->data[i].path));
+        const struct fact *other = partners[i] < b->count ? &b->data[partners[i]] : NULL;
+        rc = compare_fact(comparison, &a->data[i], other);
     }
-    for (size_t i = 0; rc == 0 && i < b->count; i++) {
-        if (!facts_find(a, b->data[i].path)) {
-            rc = compare_fact(comparison, NULL, &b->data[i]);
-        }
+    for (size_t k = 0; rc == 0 && k < b->count; k++) {
+        rc = taken[k] ? 0 : compare_fact(comparison, NULL, &b->data[k]);
     }
+    free(partners);
+    free(taken);
     return rc;
 }
 

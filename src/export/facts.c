@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "util/error.h"
+#include "util/glue/json_glue.h"
 
 /* What facts are collected from, and the members of any object that are no facts. */
 static const char *const PARTS[] = {"caches",        "tlbs",        "latency_patterns",
@@ -66,18 +67,22 @@ static struct place below(const struct place *place, const char *key)
 }
 
 static int add(struct facts *facts, const struct place *place, const json_t *value,
-               const char *unit)
+               const char *unit, const json_t *object)
 {
     if (facts->count == MOST_FACTS) {
         return error_set(SONDE_EINPUT, "more than %d attributes: no dissection has so many",
                          MOST_FACTS);
     }
-    struct fact fact = {.value = value, .unit = unit};
+    struct fact fact = {.value = value,
+                        .unit = unit,
+                        .low = json_number_of(object, "low"),
+                        .high = json_number_of(object, "high")};
     memcpy(fact.path, place->path, sizeof(fact.path));
     return vec_push(facts, fact) < 0 ? error_memory() : 0;
 }
 
-/* An element's name: its id, or its pattern and path, with "#2" where there are several. */
+/* An element's name: its id, or its pattern and path, with "#2" where there are several. What no
+ * kind of access explains has a path alone. */
 static struct place element_place(const struct facts *facts, const struct place *place,
                                   const json_t *element, size_t index)
 {
@@ -91,8 +96,9 @@ static struct place element_place(const struct facts *facts, const struct place 
     char name[40];
     struct place inner;
     for (size_t again = 1;; again++) {
-        if (pattern) {
-            snprintf(name, sizeof(name), "%.8s.%.20s", op ? op : "", pattern);
+        if (pattern || op) {
+            snprintf(name, sizeof(name), "%.8s.%.20s", op ? op : "",
+                     pattern ? pattern : FACT_UNNAMED);
         } else {
             snprintf(name, sizeof(name), "%zu", index);
         }
@@ -101,7 +107,7 @@ static struct place element_place(const struct facts *facts, const struct place 
         }
         inner = below(place, name);
         struct place probe = below(&inner, "latency");
-        if (!pattern || !facts_find(facts, probe.path)) {
+        if (!(pattern || op) || !facts_find(facts, probe.path)) {
             return inner;
         }
     }
@@ -113,7 +119,7 @@ static int collect_array(struct facts *facts, const struct place *place, const j
 {
     if (!json_is_object(json_array_get(array, 0))) {
         bool is_part = AMONG(place->path, PARTS); /* without elements nothing is said */
-        return add(facts, place, is_part ? NULL : array, place->unit);
+        return add(facts, place, is_part ? NULL : array, place->unit, NULL);
     }
     if (json_array_size(array) > MOST_ELEMENTS) {
         return error_set(SONDE_EINPUT, "%s has %zu elements: no GPU has more than %d", place->path,
@@ -133,7 +139,7 @@ static int collect_object(struct facts *facts, const struct place *place, const 
     const json_t *value = json_object_get(object, "value");
     if (value || json_object_get(object, "status")) {
         const char *unit = json_string_value(json_object_get(object, "unit"));
-        return add(facts, place, value, unit ? unit : "");
+        return add(facts, place, value, unit ? unit : "", object);
     }
     int rc = 0;
     const char *key;
@@ -159,7 +165,7 @@ static int collect(struct facts *facts, const struct place *place, const json_t 
     }
     const char *text = json_string_value(value);
     bool is_unknown = json_is_null(value) || (text && strcmp(text, "unknown") == 0);
-    return add(facts, place, is_unknown ? NULL : value, place->unit);
+    return add(facts, place, is_unknown ? NULL : value, place->unit, NULL);
 }
 
 int facts_collect(struct facts *facts, const json_t *root)

@@ -13,11 +13,13 @@
 #include "util/container/vec.h"
 
 #define FACT_PATH_BYTES 160
+#define FACT_UNNAMED "unnamed" /* for the name of a class of latencies that no kind explains */
 
 struct fact {
     char path[FACT_PATH_BYTES];
     const json_t *value; /* number, text, true, false or list; NULL: known not to be known */
     const char *unit;    /* "": none */
+    double low, high;    /* its bounds, of an estimate or a median; 0, 0: none */
 };
 struct facts VEC_FIELDS(struct fact);
 

@@ -28,7 +28,8 @@ struct level_info {
 /* presence/: what tells hits from misses. A latency in (threshold, ceiling] is a miss. */
 struct level_timing {
     double threshold, ceiling, hit_cycles, miss_cycles;
-    double beneath_cycles;     /* the least that a load takes which passes this cache by */
+    double miss_low, miss_high; /* of a median's bounds; 0, 0: none */
+    double beneath_cycles;      /* the least that a load takes which passes this cache by */
     double floor_cycles;       /* the least that a hit takes; what is sooner comes from the front */
     struct walk_mirror mirror; /* of a cache that answers later than what lies behind it: all else
                                   here, but beneath_cycles of others, is as in the mirror */

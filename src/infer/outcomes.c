@@ -58,7 +58,8 @@ static double told(const char *owner, const char *what, double confidence)
 
 static void tell(struct attribute *attribute, const char *owner, const char *what)
 {
-    bool is_estimate = attribute->high > attribute->low; /* between bounds of its own */
+    /* Between bounds of its own; a median's say how near it is, not whether it is the right one. */
+    bool is_estimate = attribute->high > attribute->low && strcmp(attribute->unit, "cycles") != 0;
     if (attribute->status == ATTRIBUTE_MEASURED && !is_estimate) {
         attribute->confidence = told(owner, what, attribute->confidence);
     }

@@ -8,6 +8,23 @@ run sonde compare a.json b.json
 run sonde compare a.json b.json --cycles 2
 run sonde compare a.json b.json --json - --cycles 2
 sonde compare a.json a.json -v | head -n 3
+echo "# medians whose bounds meet; classes of a kind, with the nearest; what no kind explains"
+/usr/bin/python3 - <<'PYTHON'
+import copy, json
+d = json.load(open("a.json"))
+first = next(p for p in d["latency_patterns"] if p["pattern"])
+def row(pattern, value, low=0, high=0):
+    p = copy.deepcopy(first)
+    p.update(pattern=pattern)
+    p["latency"].update({"value": value, **({"low": low, "high": high} if high else {})})
+    return p
+def keep(name, rows):
+    json.dump(dict(d, latency_patterns=rows), open(name, "w"))
+keep("of_a.json", [row("P4", 536, 530, 541), row("P4", 715, 700, 722), row("P5", 573, 560, 575), row(None, 319), row(None, 1195)])
+keep("of_b.json", [row("P4", 540, 533, 545), row("P4", 563), row("P4", 724, 720, 731), row("P5", 582, 576, 590), row(None, 637), row(None, 319)])
+PYTHON
+run sonde compare of_a.json of_b.json
+run sonde compare of_a.json of_b.json --cycles 9
 echo "# exported"
 run sonde export --list
 for format in sonde gpgpusim mt4g hwloc; do

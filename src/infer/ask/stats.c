@@ -13,6 +13,8 @@
 #include "util/error.h"
 #include "util/sort.h"
 
+#define OUTSIDE 0.05 /* probability that a median lies outside of its bounds */
+
 int sample_create(struct sample *out, const uint32_t *values, size_t count)
 {
     *out = (struct sample){.values = malloc((count ? count : 1) * sizeof *values), .count = count};
@@ -56,6 +58,22 @@ double sample_quantile(const struct sample *sample, double q)
     size_t above = below + 1 < sample->count ? below + 1 : below;
     double part = at - (double)below;
     return sample->values[below] * (1 - part) + sample->values[above] * part;
+}
+
+/* Of n values k or fewer lie below the median with the probability of so many heads. */
+void sample_bound_median(struct attribute *attribute, const struct sample *sample)
+{
+    double n = (double)sample->count, heads = 0;
+    size_t k = 0;
+    for (size_t i = 0; 2 * i < sample->count && heads <= OUTSIDE / 2; i++) {
+        k = i > 0 ? i - 1 : 0; /* those before are not too many */
+        double at = (double)i;
+        heads += exp(lgamma(n + 1) - lgamma(at + 1) - lgamma(n - at + 1) - n * log(2));
+    }
+    uint32_t low = sample->count ? sample->values[k] : 0;
+    uint32_t high = sample->count ? sample->values[sample->count - 1 - k] : 0;
+    attribute->low = low < high ? low : 0;
+    attribute->high = low < high ? high : 0;
 }
 
 /* How many values are <= bound. */

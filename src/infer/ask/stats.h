@@ -27,6 +27,12 @@ int sample_join(struct sample *out, const struct sample *a, const struct sample 
 void sample_free(struct sample *sample);
 /* Value below which the share q of the sample lies, interpolated; 0 for an empty one. */
 double sample_quantile(const struct sample *sample, double q);
+/*
+ * The bounds of an attribute that is the sample's median: within them the median lies of what the
+ * sample was drawn from, at 95 %. They are two of its values (order statistics, whatever the
+ * distribution); of fewer than six the ends, which are less sure. None where both are one value.
+ */
+void sample_bound_median(struct attribute *attribute, const struct sample *sample);
 /* Share of values v with low < v <= high. */
 double sample_share(const struct sample *sample, double low, double high);
 /* The part with low < v <= high, as a view into `sample`. */

@@ -134,9 +134,10 @@ int level_latency(struct level *level)
                  "%% %.0f, 95 %% %.0f",
                  level->info->op, shape.count, (unsigned long long)shape.stride, hits.count, cycles,
                  sample_quantile(&clock, 0.05), sample_quantile(&clock, 0.95));
-    sample_free(&clock);
     attribute_set(&level->result->hit_latency, cycles, "cycles", spread < limits.even ? 0.98 : 0.92,
                   id);
+    sample_bound_median(&level->result->hit_latency, &clock);
+    sample_free(&clock);
     rc = level_saw(level, &all);
     sample_free(&all);
     return rc;
@@ -337,6 +338,31 @@ static void hold_against_past(const struct level *level, double *miss, double *s
     }
 }
 
+/* Of a miss that is a sample's median, or the reference walk's, what it may be as well; of a hit as
+ * it is taken. */
+static void bound_miss(struct level *level, double miss, double hit, const struct sample *slow)
+{
+    struct attribute *penalty = &level->result->miss_penalty;
+    struct attribute *memory = &level->lab->out->memory_latency;
+    struct attribute walked = {0};
+    if (slow->count >= limits.few && miss == sample_quantile(slow, 0.5)) {
+        sample_bound_median(&walked, slow);
+    } else if (miss == level->timing.miss_cycles) {
+        walked.low = level->timing.miss_low;
+        walked.high = level->timing.miss_high;
+    }
+    if (walked.high <= 0) {
+        return;
+    }
+    double ends[] = {level_cycles(level, walked.low), level_cycles(level, walked.high)};
+    penalty->low = fmin(ends[0], ends[1]) - hit;
+    penalty->high = fmax(ends[0], ends[1]) - hit;
+    if (level->outermost) {
+        memory->low = penalty->low + hit;
+        memory->high = penalty->high + hit;
+    }
+}
+
 /* What a miss takes. For the outermost cache that is the memory's latency. */
 int level_penalty(struct level *level)
 {
@@ -358,11 +384,11 @@ int level_penalty(struct level *level)
     hold_against_reference(level, &miss, &sure, what);
     hold_against_past(level, &miss, &sure, what);
     rc = slow.count ? level_saw(level, &slow) : 0;
-    sample_free(&all);
     if (rc) {
+        sample_free(&all);
         return rc;
     }
-    double hit = level_cycles(level, level->timing.hit_cycles);
+    double hit = level_cycles(level, level->timing.hit_cycles), walked = miss;
     miss = level_cycles(level, miss);
     char id[24];
     lab_evidence(level->lab, id, level->info->id,
@@ -372,5 +398,7 @@ int level_penalty(struct level *level)
     if (level->outermost) {
         attribute_set(&level->lab->out->memory_latency, miss, "cycles", sure, id);
     }
+    bound_miss(level, walked, hit, &slow);
+    sample_free(&all);
     return 0;
 }

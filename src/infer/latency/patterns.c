@@ -233,6 +233,8 @@ static void add_pattern(struct lab *lab, const struct run *run, const struct kin
     double median = 0.5 * ((double)cycles[below] + (double)cycles[above]);
     double confidence = !kind ? 0.5 : share > 0.9 && count >= 8 ? 0.94 : 0.6 * share;
     attribute_set(&p->latency, median, "cycles", confidence, run->evidence);
+    const struct sample loads = {.values = cycles, .count = count};
+    sample_bound_median(&p->latency, &loads);
 }
 
 /* The loads of one kind, class by class. `taken` marks what has a name now. */

@@ -327,6 +327,10 @@ static bool set_threshold(struct level *level, double threshold, const struct sa
     level->timing.threshold = threshold;
     level->timing.hit_cycles = sample_quantile(&lower, 0.5);
     level->timing.miss_cycles = sample_quantile(&upper, 0.5);
+    struct attribute median = {0};
+    sample_bound_median(&median, &upper);
+    level->timing.miss_low = median.low;
+    level->timing.miss_high = median.high;
     double high = sample_quantile(&upper, 0.9);
     level->timing.ceiling = high + fmax(high - threshold, 0.5 * level->timing.miss_cycles);
     return upper.count >= 6;

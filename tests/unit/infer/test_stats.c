@@ -88,6 +88,34 @@ static void the_faster_two_of_four_classes_are_told_apart(void **state)
     free(values);
 }
 
+/* P(X <= k) of n tosses is at most 0.025 for k = 5 of 20 (0.0207), 0 of 6 (0.0156), none of 5. */
+static void a_median_has_bounds_by_tosses_of_a_coin(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t count;
+        double low, high;
+    } cases[] = {{20, 106, 115}, {6, 101, 106}, {5, 101, 105}, {2, 101, 102}, {1, 0, 0}, {0, 0, 0}};
+    uint32_t values[20];
+    for (uint32_t i = 0; i < 20; i++) {
+        values[i] = 101 + i;
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sample s = {.values = values, .count = cases[i].count};
+        struct attribute median = {.low = 1, .high = 2};
+        sample_bound_median(&median, &s);
+        assert_float_equal(median.low, cases[i].low, 0);
+        assert_float_equal(median.high, cases[i].high, 0);
+    }
+    for (size_t i = 0; i < 20; i++) {
+        values[i] = i < 5 ? 1 : i < 15 ? 7 : 9; /* the bounds' own values are one */
+    }
+    struct sample even = {.values = values, .count = 20};
+    struct attribute median = {0};
+    sample_bound_median(&median, &even);
+    assert_float_equal(median.high, 0, 0);
+}
+
 static void tails_match_sums_done_by_hand(void **state)
 {
     (void)state;
@@ -109,6 +137,7 @@ int main(void)
         cmocka_unit_test(one_wide_class_is_not_split),
         cmocka_unit_test(a_few_outliers_are_no_class),
         cmocka_unit_test(the_faster_two_of_four_classes_are_told_apart),
+        cmocka_unit_test(a_median_has_bounds_by_tosses_of_a_coin),
         cmocka_unit_test(tails_match_sums_done_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
