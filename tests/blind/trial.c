@@ -134,6 +134,25 @@ static void not_drawn(struct blind_tally *tally, struct blind_hierarchy *hierarc
     blind_forget(hierarchy);
 }
 
+static void tell_noise(const struct blind_noise *n)
+{
+    printf("noise: jitter %.0f, hump %.0f in %.3f, busy %.0f in %.3f, rows %.0f from %.0f, strays "
+           "%.4f, drift %.4f\n",
+           n->jitter_cycles, n->hump_cycles, n->hump_share, n->busy_cycles, n->busy_share,
+           n->row_cycles, n->row_from, n->outlier_share, n->drift);
+}
+
+/* What each value rests on. */
+static void tell_evidence(json_t *dissection)
+{
+    const char *id;
+    json_t *text;
+    json_object_foreach(json_object_get(dissection, "evidence"), id, text)
+    {
+        printf("evidence %s: %s\n", id, json_string_value(text));
+    }
+}
+
 unsigned blind_trial(struct blind_tally *tally, const struct blind_kind *kind, uint64_t seed,
                      bool with_noise, bool loud)
 {
@@ -148,6 +167,9 @@ unsigned blind_trial(struct blind_tally *tally, const struct blind_kind *kind, u
     }
     if (loud) {
         printf("%s\n", hierarchy.yaml);
+        if (with_noise) {
+            tell_noise(&noise);
+        }
     }
     int rc = blind_write_model(path, hierarchy.yaml);
     rc = rc < 0 ? rc : dissect(&dissection, kind, path, with_noise ? &noise : NULL, seed, loud);
@@ -156,6 +178,9 @@ unsigned blind_trial(struct blind_tally *tally, const struct blind_kind *kind, u
         printf("WRONG seed %llu%s: no dissection (limit %u s): %s\n", (unsigned long long)seed,
                with_noise ? " (noisy)" : "", kind->seconds, error_text());
         tally->failed++;
+    }
+    if (loud) {
+        tell_evidence(dissection);
     }
     kind->judge(tally, &hierarchy, with_noise ? &noise : NULL, dissection, seed, loud);
     json_decref(dissection);

@@ -14,12 +14,18 @@ static inline uint32_t further_cycles(uint64_t bytes, uint32_t width)
     return width && bytes > width ? (uint32_t)((bytes + width - 1) / width - 1) : 0;
 }
 
+/* What a reply of so many bytes occupies an SM's port for after its first cycle. */
+static inline uint32_t reply_port_cycles(const struct model *model, uint32_t bytes)
+{
+    return further_cycles(model->noc.header_bytes + bytes, model->noc.reply_bytes_per_cycle);
+}
+
 static inline uint32_t network_cycles(const struct model *model, uint32_t bytes)
 {
     const struct noc_spec *noc = &model->noc;
     return noc->request_cycles + noc->reply_cycles +
            further_cycles(noc->header_bytes, noc->request_bytes_per_cycle) +
-           further_cycles(noc->header_bytes + bytes, noc->reply_bytes_per_cycle);
+           reply_port_cycles(model, bytes);
 }
 
 static inline double dram_cycles(const struct model *model, uint32_t bytes)
