@@ -121,6 +121,7 @@ struct showing {
     double share;     /* of the loads, slower than the control's */
     double threshold; /* above those */
     bool others;      /* the control has misses, of something else */
+    bool mixed;       /* and has loads that are none: the cache's own misses may hide below those */
 };
 
 static int compare(struct level *level, struct showing *out, const struct spacing *spaced,
@@ -135,7 +136,9 @@ static int compare(struct level *level, struct showing *out, const struct spacin
         return rc;
     }
     double most = sample_quantile(&control, limits.most), threshold = level->timing.threshold;
-    out->others = sample_share(&control, threshold, INFINITY) > limits.some;
+    double slow = sample_share(&control, threshold, INFINITY);
+    out->others = slow > limits.some;
+    out->mixed = out->others && slow < 1 - limits.some;
     out->threshold = fmax(threshold, limits.slower * most + limits.slower_cycles);
     sample_free(&control);
     rc = walk_blocks(level, &own, spaced, warm);
@@ -151,6 +154,7 @@ struct search {
     struct spacing best;
     struct showing showing;
     uint64_t start, bytes;
+    bool mixed; /* of the set that was found (struct showing) */
 };
 
 static bool is_spent(const struct search *s)
@@ -242,6 +246,7 @@ static int pass_translation(struct search *s, const struct spacing *single)
     int rc = compare(s->level, &showing, single, limits.warm);
     if (rc == 0 && showing.others) {
         s->level->timing.threshold = showing.threshold;
+        s->mixed = showing.mixed;
     }
     return rc;
 }
@@ -279,7 +284,7 @@ static int find_set_among(struct search *s)
     return rc;
 }
 
-static int find_conflict(struct level *level)
+static int find_conflict(struct level *level, bool *mixed)
 {
     struct search s = {.level = level, .start = level->lab->loads};
     double before = level->timing.threshold;
@@ -292,10 +297,12 @@ static int find_conflict(struct level *level)
         rc = rc ? rc : find_fewest(&s);
         if (rc == 0) {
             level->timing.threshold = s.showing.others ? s.showing.threshold : before;
+            s.mixed = s.showing.mixed;
             rc = find_set_among(&s);
         }
     }
     level->timing.threshold = rc ? before : level->timing.threshold;
+    *mixed = s.mixed;
     return rc;
 }
 
@@ -306,8 +313,12 @@ static int take_apart(struct level *level)
     bool large = level->large;
     level->searched_apart = true;
     level->large = true;
-    int rc = find_conflict(level);
+    bool mixed = false;
+    int rc = find_conflict(level, &mixed);
     rc = rc ? rc : large_take_apart(level);
+    if (mixed) { /* lines that miss and find their translation pass for hits: a set may be larger */
+        level->result->line.confidence = fmin(level->result->line.confidence, limits.sure);
+    }
     free(level->conflict.offsets);
     level->conflict = (struct level_conflict){0};
     level->large = large || rc == 0;

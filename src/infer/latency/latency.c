@@ -20,7 +20,8 @@
 static const struct {
     uint64_t far_bytes;
     double translated, sure, unsure, broad, even, agree, on_top, far_times;
-    unsigned few, again, far_cycles;
+    unsigned few, again, misses_again, far_cycles;
+    uint64_t cheap;
 } limits = {
     .sure = 0.93,   /* confidence of a miss whose median is told by many loads */
     .unsure = 0.85, /* the same, where another dissection may find another */
@@ -32,6 +33,9 @@ static const struct {
     .far_times = 1.25, /* times a load past the cache, and */
     .far_cycles = 20,  /* cycles more: farther than any slice of L2 is from another. Chosen */
     .again = 2,        /* samples more, where it is not so */
+    .misses_again = 4, /* samples of misses more, where there is noise: longer than other work of
+                          blind trials takes at a time */
+    .cheap = 20000,    /* loads of a sample that is taken again. Chosen */
     .few = 16,         /* misses: the walk of the reference tells as much */
     .translated = 0.6, /* confidence of a miss where walks miss translation as well */
     .far_bytes = UINT64_C(256) << 20, /* bytes: far more than a large cache holds */
@@ -128,6 +132,7 @@ int level_latency(struct level *level)
     level->result->latency_count =
         sample_classes(level->result->latencies, INFER_MAX_LATENCIES, &clock);
     double spread = spread_of(&clock), cycles = sample_quantile(&clock, 0.5);
+    level->uneven = spread > 0;
     char id[24];
     lab_evidence(level->lab, id, level->info->id,
                  "chase op=%s through %zu elements at stride %llu: %zu hits, median %.0f cycles, 5 "
@@ -205,11 +210,12 @@ int level_load_to_use(struct level *level)
 }
 
 /* Windows over the conflicting set: its misses are loads that hit the next level for certain. */
-static int sample_conflict(struct level *level, struct sample *out)
+static int sample_conflict(struct level *level, struct sample *out, unsigned run)
 {
     size_t count = level->conflict.count;
     struct walk_plan plan =
         level_plan(level, (struct walk_shape){.ring = level->conflict.offsets, .count = count});
+    plan.run = run;
     plan.warm = 4 * count;
     plan.window = level->max_window < 512 ? level->max_window : 512;
     plan.windows = 2;
@@ -235,7 +241,7 @@ static int sample_far(struct level *level, struct sample *out, char what[64])
 }
 
 /* Latencies among which misses are; `what` says of what. */
-static int sample_misses(struct level *level, struct sample *out, char what[64])
+static int sample_misses(struct level *level, struct sample *out, char what[64], unsigned run)
 {
     if (level->translated) {
         snprintf(what, 64, "the reference walk");
@@ -243,13 +249,13 @@ static int sample_misses(struct level *level, struct sample *out, char what[64])
     }
     if (level->conflict.count && level->info->beneath[0]) {
         snprintf(what, 64, "a conflicting set of %zu", level->conflict.count);
-        return sample_conflict(level, out);
+        return sample_conflict(level, out, run);
     }
     struct walk_shape shape = {.stride = level->fit.stride, .count = 3 * level->fit.count};
     if (!level->large && shape.count &&
         shape.count * shape.stride <= level->lab->options->max_footprint_bytes) {
         snprintf(what, 64, "three times as many elements as fit");
-        return sample_walk(level, out, shape, 0);
+        return sample_walk(level, out, shape, run);
     }
     int rc = level->large ? sample_far(level, out, what) : INFER_UNDECIDED;
     if (lab_soft(rc)) {
@@ -263,6 +269,39 @@ static double median_of_misses(const struct level *level, const struct sample *a
     struct sample slow = sample_view(all, level->timing.threshold, level->timing.ceiling);
     *count = slow.count;
     return slow.count >= limits.few ? sample_quantile(&slow, 0.5) : INFINITY;
+}
+
+/* Are the one's misses sooner than the other's, the early and the late ones as well? */
+static bool misses_sooner(const struct level *level, const struct sample *a, const struct sample *b)
+{
+    struct sample one = sample_view(a, level->timing.threshold, level->timing.ceiling);
+    struct sample other = sample_view(b, level->timing.threshold, level->timing.ceiling);
+    bool sooner = one.count >= limits.few;
+    for (unsigned quarter = 1; quarter <= 3 && sooner; quarter++) {
+        sooner = sample_quantile(&one, quarter / 4.0) < sample_quantile(&other, quarter / 4.0);
+    }
+    return sooner;
+}
+
+/*
+ * Other work may have slowed most misses of a sample, and later ones not. Asked where hits are not
+ * all alike, so that there is noise, and where a sample is cheap.
+ */
+static int misses_again(struct level *level, struct sample *all, uint64_t loads)
+{
+    bool asks = level->uneven && !level->outermost && all->count && loads <= limits.cheap;
+    for (unsigned run = 1; asks && run <= limits.misses_again; run++) {
+        struct sample later = {0};
+        char what[64];
+        int rc = sample_misses(level, &later, what, run);
+        if (rc) {
+            return lab_soft(rc) ? 0 : rc;
+        }
+        bool sooner = misses_sooner(level, &later, all);
+        sample_free(sooner ? all : &later);
+        *all = sooner ? later : *all;
+    }
+    return 0;
 }
 
 /*
@@ -368,7 +407,9 @@ int level_penalty(struct level *level)
 {
     struct sample all = {0};
     char what[64];
-    int rc = sample_misses(level, &all, what);
+    uint64_t start = level->lab->loads;
+    int rc = sample_misses(level, &all, what, 0);
+    rc = rc ? rc : misses_again(level, &all, level->lab->loads - start);
     rc = rc ? rc : try_dense(level, &all, what);
     if (rc) {
         sample_free(&all);

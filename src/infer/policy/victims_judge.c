@@ -14,11 +14,12 @@
 
 /* Thresholds. Fixed by: blind trials (tests/blind). */
 static const struct {
-    double doubt, alike_by_chance, favoured, assumed, range;
+    double doubt, alike_by_chance, favoured, assumed, range, testable;
     unsigned few_a_way, much, left_out;
 } limits = {
     .doubt = 1e-4,           /* probability below which chance is ruled out */
     .alike_by_chance = 1e-3, /* the same for equal shares of the ways after the likeliest */
+    .testable = 5,    /* victims after one of their own way, expected: fewer tell nothing */
     .few_a_way = 20,         /* victims a way and window that sorted shares need */
     .much = 6,               /* standard deviations that chance does not reach */
     .left_out = 4,           /* one group in so many, on either side of the mean, is left out */
@@ -42,6 +43,13 @@ static int compare_counts(const void *a, const void *b)
     return order_u64(y, x);
 }
 
+/* Probability that chance makes so great a difference. */
+static double by_chance(double seen, double expected, double variance)
+{
+    double z = variance > 0 ? (seen - expected) / sqrt(variance) : 0;
+    return erfc(fabs(z) / sqrt(2));
+}
+
 /* Adds how often the likeliest way was the victim twice in succession, and any way, and how often
  * independent draws would make it so. */
 static void sum_dependence(struct victim_sums *sums, const struct victim_tally *tally)
@@ -62,6 +70,10 @@ static void sum_dependence(struct victim_sums *sums, const struct victim_tally *
         sums->again += seen;
         sums->expected_again += expected;
         sums->variance_again += variance;
+        if (expected >= limits.testable && seen < expected) {
+            double chance = by_chance(seen, expected, variance);
+            sums->rarest = sums->tried++ ? fmin(sums->rarest, chance) : chance;
+        }
         sums->seen += way == likeliest ? seen : 0;
         sums->expected += way == likeliest ? expected : 0;
         sums->variance += way == likeliest ? variance : 0;
@@ -291,23 +303,18 @@ static bool asks_for_use(const struct victim_sums *sums, size_t ways)
     return x > w + limits.much * sqrt(2 * w) + limits.much * limits.much;
 }
 
-/* Probability that chance makes so great a difference. */
-static double by_chance(double seen, double expected, double variance)
-{
-    double z = variance > 0 ? (seen - expected) / sqrt(variance) : 0;
-    return erfc(fabs(z) / sqrt(2));
-}
-
 int victims_judge(struct level *level, struct policy_result *out, const struct victim_sums *sums,
                   size_t ways)
 {
     double uniform = ways > 1 ? chi_square_tail(sums->x, sums->degrees) : 1;
     double independent = by_chance(sums->seen, sums->expected, sums->variance);
-    bool testable = sums->expected >= 5;
+    bool testable = sums->expected >= limits.testable;
     bool biased = uniform < limits.doubt, serial = testable && independent < limits.doubt;
     if (biased && !serial) { /* of several ways that are as likely one may be that which does not */
         double any = by_chance(sums->again, sums->expected_again, sums->variance_again);
         serial = testable && sums->again < sums->expected_again && any < limits.doubt;
+        /* Among many ways the one hardly shows in the sum. Chance had as many tries. */
+        serial = serial || (sums->tried && (double)sums->tried * sums->rarest < limits.doubt);
     }
     if (uniform > 1 - limits.doubt || (ways == 2 && serial && !biased)) {
         return lab_undecided(level->lab, "shares of victims are more equal than chance makes them: "

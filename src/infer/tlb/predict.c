@@ -172,16 +172,20 @@ static int end_apart(struct tlb_lab *tl, bool *lacks, uint32_t run, int rc)
     return *lacks ? 0 : rc;
 }
 
-/* What a recording lacks holds. */
+/* What a recording lacks holds. What the device refuses is not known: INFER_UNDECIDED. */
 static int ask(struct tlb_lab *tl, bool *holds, const struct tlb_level *level, uint64_t reach,
                int (*question)(struct tlb_lab *, bool *, const struct tlb_level *, uint64_t))
 {
     const uint32_t run = tl->run;
-    bool lacks;
     *holds = true;
     tl->run += limits.own_run;
-    int rc = end_apart(tl, &lacks, run, question(tl, holds, level, reach));
-    *holds = *holds || lacks;
+    int rc = question(tl, holds, level, reach);
+    tl->run = run;
+    if (rc == SONDE_ENOTRECORDED) {
+        tl->lab->why = (struct refusal){0};
+        *holds = true;
+        rc = 0;
+    }
     return rc;
 }
 
@@ -195,7 +199,7 @@ int tlb_is_translation(struct tlb_lab *tl, bool *holds, const struct tlb_level *
                        uint64_t reach)
 {
     *holds = true;
-    return tl->data_cycles > 0 ? ask(tl, holds, level, reach, ask_data) : 0;
+    return tl->data_cycles > 0 || tl->lines_differ ? ask(tl, holds, level, reach, ask_data) : 0;
 }
 
 /* Has L2 room for the lines of so many pages, and for a line of a table each? */

@@ -291,6 +291,7 @@ static void believe(const struct tlb_lab *tl, struct search *search, struct tlb_
     search->like_data = level->like_data;
     set_threshold(tl, level, search);
     level->page = page;
+    level->believed = true;
 }
 
 /*
@@ -435,6 +436,11 @@ static int find_held_page(struct tlb_lab *tl, struct search *search, struct tlb_
     int rc = find_first_page(tl, search, level);
     for (uint64_t stride = 0; rc == 0;) {
         rc = tlb_page_holds(tl, &holds, level, search->reach);
+        if (rc == INFER_UNDECIDED) { /* what a walk was too dear for is not sure */
+            tl->lab->why = (struct refusal){0};
+            level->unchecked = true;
+            return 0;
+        }
         if (rc || holds) {
             return rc;
         }
@@ -476,23 +482,6 @@ static int find_first(struct tlb_lab *tl, struct search *search, struct tlb_leve
         }
     }
     return rc;
-}
-
-/*
- * Where L2 is too small for the lines of a walk (tlb/data.c), a load that takes longer than missing
- * data alone may have missed both: the two add up, and what is left for the translation is open;
- * so it is of the level behind, whose penalty comes on top.
- * Behind noise the second level's penalty is the difference of two medians among loads that miss
- * the first level, and some miss no more than that: three in four were right in blind trials.
- */
-static double penalty_confidence(const struct tlb_lab *tl, const struct tlb_level *level,
-                                 size_t in_front)
-{
-    bool both = level->penalty > tl->data_cycles || level->before > tl->data_cycles;
-    if (tl->data_cycles > 0 && both) {
-        return 0.6;
-    }
-    return !tl->noisy ? 0.95 : in_front ? 0.75 : 0.9;
 }
 
 /*
@@ -576,8 +565,21 @@ static int take_spread(struct tlb_lab *tl, struct tlb_result *out, const struct 
     return lab_undecided(tl->lab, HIDDEN_SETS);
 }
 
-static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
-                         const struct search *search, size_t in_front)
+static int measure_structure(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
+                             size_t in_front, bool may_hide, size_t entries)
+{
+    /* The level behind is to be found as well. */
+    double allowed = lab_allow_part(tl->lab, in_front ? 1 : limits.first_part);
+    int rc = structure(tl, out, level, in_front);
+    lab_allow(tl->lab, allowed);
+    return may_hide && (rc == 0 || rc == INFER_UNDECIDED) && out->entries.value != (double)entries
+               ? take_spread(tl, out, level, entries)
+               : rc;
+}
+
+static int measure_found(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
+                         const struct search *search, size_t in_front,
+                         struct tlb_penalties *penalties)
 {
     struct lab *lab = tl->lab;
     char id[24];
@@ -589,9 +591,10 @@ static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
                  (unsigned long long)(search->stride >> 10), search->before, search->slow,
                  (size_t)(search->reach / search->stride), search->median);
     attribute_set(&out->miss_penalty, level->penalty, "cycles",
-                  penalty_confidence(tl, level, in_front), id);
+                  tlb_penalty_confidence(tl, level, in_front), id);
     size_t guess = (size_t)(search->reach / level->page);
     int rc = tlb_find_fits(tl, level, guess);
+    rc = rc ? rc : tlb_penalty_again(tl, penalties, level, search->stride, search->reach);
     if (rc) {
         return rc;
     }
@@ -613,20 +616,30 @@ static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
                  "before",
                  level->fits <= level->in_front ? entries : level->fits,
                  (unsigned long long)level->page / 1024);
-    attribute_set(&out->page, (double)level->page, "B", 0.95, id);
+    attribute_set(&out->page, (double)level->page, "B",
+                  level->unchecked ? limits.unexplained : 0.95, id);
     set_entries(out, level, level->fits <= level->in_front ? entries : level->fits, id);
     rc = stretch(tl, level);
     rc = rc ? rc : tlb_scope(tl, out, level);
     if (rc || level->fits <= level->in_front) {
         return rc ? rc : lab_undecided(lab, HIDDEN_SETS);
     }
-    /* The level behind is to be found as well. */
-    double allowed = lab_allow_part(lab, in_front ? 1 : limits.first_part);
-    rc = structure(tl, out, level, in_front);
-    lab_allow(lab, allowed);
-    return may_hide && (rc == 0 || rc == INFER_UNDECIDED) && out->entries.value != (double)entries
-               ? take_spread(tl, out, level, entries)
-               : rc;
+    return measure_structure(tl, out, level, in_front, may_hide, entries);
+}
+
+static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
+                         const struct search *search, size_t in_front)
+{
+    struct tlb_penalties penalties = {.of = {level->penalty}, .count = 1};
+    int rc = measure_found(tl, out, level, search, in_front, &penalties);
+    if (out->miss_penalty.status == ATTRIBUTE_MEASURED && (rc == 0 || rc == INFER_UNDECIDED)) {
+        const struct refusal why = tl->lab->why;
+        int again = tlb_penalty_again(tl, &penalties, level, search->stride, search->reach);
+        tl->lab->why = why;
+        tlb_penalty_settle(out, level, &penalties);
+        rc = again ? again : rc;
+    }
+    return rc;
 }
 
 static int refuse_tables(struct tlb_lab *tl, const struct tlb_level *level)
@@ -722,10 +735,12 @@ static int dissect_levels(struct tlb_lab *tl, struct search *search)
         level.front_page = front_page;
         rc = i == 0 ? find_first(tl, search, &level) : find_behind(tl, search, &level);
         if (rc == 0) { /* what no page explains is no level */
+            const double penalty = level.penalty;
             rc = measure_level(tl, out, &level, search, in_front);
             policy_doubt_choice(&out->policy, level.set_count > 0 ? level.set_count - 1 : 0);
             in_front = level.fits;
             front_page = level.page;
+            search->median += level.penalty - penalty;
             search->before = search->median;
             begin_behind(tl, search, &level);
             rc = rc == INFER_UNDECIDED ? 0 : rc;

@@ -63,6 +63,8 @@ struct tlb_level {
     double least, most; /* of a miss's excess: beyond these it is an accident */
     double penalty;     /* of a miss beside a hit */
     double seen;    /* median of the excess in the last walk over pages a distance apart (page.c) */
+    bool unchecked; /* other places of the pages were not walked */
+    bool believed;  /* the penalty is of a walk that others do not repeat */
     bool like_data; /* a miss takes as long as missing data, and is no such thing */
     uint64_t page;
     size_t in_front;     /* entries of the level before this one; 0: there is none */
@@ -111,6 +113,7 @@ bool tlb_is_reliable(const struct tlb_lab *tl, const struct tlb_level *level);
 int tlb_doubt(struct tlb_lab *tl, const struct tlb_ring *ring, const struct tlb_view *view);
 void tlb_view_free(struct tlb_view *view);
 double tlb_view_quantile(const struct tlb_view *view, double q); /* of the excess */
+double tlb_view_slow(const struct tlb_view *view);               /* the median of what is slow */
 
 uint32_t tlb_most_window(const struct tlb_lab *tl);
 
@@ -184,6 +187,26 @@ int tlb_counted_sets(struct tlb_lab *tl, struct tlb_result *out, struct tlb_leve
 /* tlb/victims.c: the policy of a set whose pages are known. */
 int tlb_visits_policy(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level);
 
+/* ---- tlb/penalty.c ---- */
+
+#define TLB_PENALTIES 3 /* walks that say what a miss takes, where there is noise */
+
+/* What a miss takes by several walks, some time apart. */
+struct tlb_penalties {
+    double of[TLB_PENALTIES];
+    size_t count;
+};
+
+double tlb_penalty_confidence(const struct tlb_lab *tl, const struct tlb_level *level,
+                              size_t in_front);
+/* Where there is noise: the walk that showed the level, once more. A walk that cannot be had adds
+ * nothing. */
+int tlb_penalty_again(struct tlb_lab *tl, struct tlb_penalties *out, const struct tlb_level *level,
+                      uint64_t stride, uint64_t reach);
+/* The middle one, where all were had; where they disagree it is not sure. */
+void tlb_penalty_settle(struct tlb_result *out, struct tlb_level *level,
+                        struct tlb_penalties *penalties);
+
 /* ---- the steps; each returns 0, INFER_UNDECIDED or an error ---- */
 
 /* tlb/page.c: fills page. `reach` bytes are more than the level holds. */
@@ -192,7 +215,8 @@ int tlb_page(struct tlb_lab *tl, struct tlb_level *level, uint64_t reach);
 /*
  * tlb/predict.c. Do other places of the pages of a walk of `reach` bytes miss as the first ones do?
  * And are lines that miss found sooner, by more than missing tables take, where another line of
- * their page came just before? Both hold where a recording has no such walk.
+ * their page came just before? Both hold where a recording has no such walk; INFER_UNDECIDED where
+ * the device refused it.
  */
 int tlb_page_holds(struct tlb_lab *tl, bool *holds, const struct tlb_level *level, uint64_t reach);
 int tlb_is_translation(struct tlb_lab *tl, bool *holds, const struct tlb_level *level,

@@ -47,6 +47,20 @@ double tlb_view_quantile(const struct tlb_view *view, double q)
     return value;
 }
 
+double tlb_view_slow(const struct tlb_view *view)
+{
+    double *slow = malloc((view->count + 1) * sizeof *slow), value = 0;
+    size_t count = 0;
+    for (size_t i = 0; slow && i < view->count; i++) {
+        if (view->slow[i]) {
+            slow[count++] = view->excess[i];
+        }
+    }
+    value = slow ? tlb_quantile(slow, count, 0.5) : 0;
+    free(slow);
+    return value;
+}
+
 static void plan_view(struct tlb_plan *plan, const struct tlb_lab *tl, const struct tlb_ring *ring,
                       unsigned patience)
 {

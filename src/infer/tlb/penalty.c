@@ -1,0 +1,89 @@
+/*
+ * What a miss of a level takes, and how sure that is. The walk that shows a level says it first.
+ * Where there is noise, other work may have gone on just then, or while the lines were timed that
+ * it is held against: so the same walk comes twice more, some time later, and the middle one of the
+ * three is told.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "infer/tlb/tlb.h"
+#include "util/sort.h"
+
+/* Thresholds. Chosen. */
+static const struct {
+    uint32_t again_run, again_apart;
+    double within, agree, agree_cycles, disagree;
+} limits = {
+    .again_run = 900000,  /* requests: apart from those of all other walks */
+    .again_apart = 10000, /* the same, from one such walk to the next */
+    .within = 2,          /* times the noise of a record: misses that medians alone can tell */
+    .agree = 0.05,        /* share of a penalty by which walks of it differ that agree */
+    .agree_cycles = 2,    /* cycles, beside that */
+    .disagree = 0.75,     /* confidence of the middle one, where they do not */
+};
+
+/*
+ * Where L2 is too small for the lines of a walk (tlb/data.c), a load that takes longer than missing
+ * data alone may have missed both: the two add up, and what is left for the translation is open;
+ * so it is of the level behind, whose penalty comes on top.
+ * Behind noise the second level's penalty is the difference of two medians among loads that miss
+ * the first level, and some miss no more than that: three in four were right in blind trials.
+ */
+double tlb_penalty_confidence(const struct tlb_lab *tl, const struct tlb_level *level,
+                              size_t in_front)
+{
+    bool both = level->penalty > tl->data_cycles || level->before > tl->data_cycles;
+    if (tl->data_cycles > 0 && both) {
+        return 0.6;
+    }
+    return !tl->noisy ? 0.95 : in_front ? 0.75 : 0.9;
+}
+
+/* Of what is slow: all records, or, where noise is as long as a miss, the elements' medians. */
+static double excess_of(const struct tlb_lab *tl, const struct tlb_level *level,
+                        const struct tlb_view *view)
+{
+    bool within = tl->noisy && !tl->lines_differ &&
+                  view->miss_excess - level->before < limits.within * tl->record_noise;
+    return within ? tlb_view_slow(view) : view->miss_excess;
+}
+
+int tlb_penalty_again(struct tlb_lab *tl, struct tlb_penalties *out, const struct tlb_level *level,
+                      uint64_t stride, uint64_t reach)
+{
+    struct tlb_ring ring;
+    struct tlb_view view = {0};
+    const uint32_t run = tl->run;
+    if (!tl->noisy || level->believed) {
+        return 0;
+    }
+    tl->run += limits.again_run + (uint32_t)out->count * limits.again_apart;
+    int rc = tlb_ring_of_pages(&ring, stride, (size_t)(reach / stride), 0);
+    rc = rc ? rc : tlb_view(tl, &view, &ring, level, 1);
+    free(ring.unit);
+    tl->run = run;
+    if (rc == 0 && view.slow_count > 0) {
+        out->of[out->count++] = excess_of(tl, level, &view) - level->before;
+    }
+    tlb_view_free(&view);
+    if (rc && lab_soft(rc)) { /* an older recording, or no time is left */
+        tl->lab->why = (struct refusal){0};
+        rc = 0;
+    }
+    return rc;
+}
+
+void tlb_penalty_settle(struct tlb_result *out, struct tlb_level *level,
+                        struct tlb_penalties *penalties)
+{
+    const size_t count = penalties->count;
+    sort_double(penalties->of, count);
+    if (count == TLB_PENALTIES) {
+        level->penalty = out->miss_penalty.value = penalties->of[count / 2];
+    }
+    if (penalties->of[count - 1] - penalties->of[0] >
+        limits.agree_cycles + limits.agree * level->penalty) {
+        out->miss_penalty.confidence = fmin(out->miss_penalty.confidence, limits.disagree);
+    }
+}
