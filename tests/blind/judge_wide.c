@@ -256,7 +256,8 @@ static void judge_constants(struct wide *w)
     double past = model->sm.constant.address_cycles + l1->miss_cycles + l1->fill_cycles;
     uint32_t bytes = l15->enabled ? l15->sector_bytes : l1->sector_bytes;
     bool of_cluster = l15->enabled && model->constant_l15_scope == TLB_PER_CLUSTER;
-    /* What a cluster's cache fetches takes nothing of an SM's port for replies (gpu/constants.c). */
+    /* What a cluster's cache fetches takes nothing of an SM's port for replies (gpu/constants.c).
+     */
     double way = way_behind(model, bytes) - (of_cluster ? reply_port_cycles(model, bytes) : 0);
     double back = of_cluster ? model->constant_l15_return_cycles : 0, spread = issue_spread(model);
     struct seen first = {.id = "constant_l1",
@@ -331,7 +332,8 @@ static void judge_tlb(struct wide *w, const char *id, unsigned owner, const stru
     judge_value(j, tlb, SCORE_page, there ? spec->line_bytes : NAN, 0, there);
     judge_value(j, tlb, SCORE_entries, entries, 0, there);
     judge_value(j, tlb, SCORE_sets, there ? spec->sets : NAN, 0, there);
-    /* Noise that comes with slow loads alone may come with the dearest walks and not with others. */
+    /* Noise that comes with slow loads alone may come with the dearest walks and not with others.
+     */
     double hit = l2_hit_cycles(w->model);
     double low = heard(w, hit + least) - heard(w, hit), high = heard(w, hit + most) - heard(w, hit);
     judge_value(j, tlb, SCORE_miss_penalty, there ? (low + high) / 2 : NAN,

@@ -56,6 +56,7 @@ struct counting {
     const struct level_summary *of;
     const struct path_info *path;
     uint64_t stride, next_base, room;
+    uint64_t first_base;              /* of this round through the room; 0 in the first */
     double threshold;                 /* a hit takes no longer */
     double share;                     /* that was found at most of what another cache holds */
     uint64_t unit;                    /* bytes of a line, or what a miss fetches */
@@ -72,10 +73,19 @@ struct looking {
     uint64_t base;
 };
 
+/*
+ * Where all that a path reaches has been walked, the lines beside those come next: what an SM
+ * looked at before may still be in its cache, and would pass for the owner's.
+ */
 static uint64_t next_base(struct counting *c)
 {
     uint64_t extent = (uint64_t)c->places * (c->again + limits.aside) * c->stride;
-    uint64_t base = c->next_base + extent <= c->room ? c->next_base : 0;
+    if (c->next_base + extent > c->room) {
+        uint64_t beside = c->first_base + c->unit;
+        c->first_base = beside + c->unit <= c->stride ? beside : 0;
+        c->next_base = c->first_base;
+    }
+    uint64_t base = c->next_base;
     c->next_base = base + extent;
     return base;
 }
@@ -255,6 +265,39 @@ static int look(struct counting *c, uint32_t owner, uint32_t from, uint32_t coun
     return outermost && c->again == limits.many ? look_for_parts(c, &at) : 0;
 }
 
+/*
+ * One line of an SM that comes soon may have come from an L2 that is nearer to this SM than to the
+ * first one. Other lines say so: whom the owner's cache serves finds them all.
+ */
+static int confirm_single(struct counting *c, uint32_t owner, uint32_t from, uint32_t count)
+{
+    uint8_t found[MOST_SMS];
+    bool any = false;
+    for (uint32_t k = 0; k < count; k++) {
+        found[k] = c->finding[from + k] == FINDS;
+        any = any || (found[k] && from + k != owner);
+    }
+    int rc = 0;
+    unsigned turn = 1;
+    for (; rc == 0 && any && turn < limits.repeats; turn++) {
+        rc = look(c, owner, from, count);
+        for (uint32_t k = 0; rc == 0 && k < count; k++) {
+            found[k] = (uint8_t)(found[k] + (c->finding[from + k] == FINDS));
+        }
+    }
+    if (rc == SONDE_ENOTRECORDED && turn == 2) { /* an older recording has one look */
+        return 0;
+    }
+    for (uint32_t k = 0; rc == 0 && any && k < count; k++) {
+        uint8_t *finding = &c->finding[from + k];
+        *finding = *finding == ABSENT              ? ABSENT
+                   : found[k] == limits.repeats    ? FINDS
+                   : 2 * found[k] > limits.repeats ? DOUBT
+                                                   : MISSES;
+    }
+    return rc;
+}
+
 /* Some SMs against one owner, with other lines as long as some of an SM's are found and some not.
  */
 static int look_again(struct counting *c, uint32_t owner, uint32_t from, uint32_t count)
@@ -264,6 +307,7 @@ static int look_again(struct counting *c, uint32_t owner, uint32_t from, uint32_
     for (unsigned repeat = 0;
          (rc == 0 || rc == INFER_UNDECIDED) && doubt && repeat < limits.repeats; repeat++) {
         rc = look(c, owner, from, count);
+        rc = rc || c->again > 1 ? rc : confirm_single(c, owner, from, count);
         doubt = rc != 0;
         for (uint32_t k = 0; rc == 0 && k < count; k++) {
             doubt = doubt || c->finding[from + k] == DOUBT;

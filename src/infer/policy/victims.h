@@ -40,8 +40,8 @@ struct victim_sums {
     double x, degrees; /* chi square of equal shares, and its degrees of freedom */
     double seen, expected, variance; /* victims of the likeliest way right after one of it */
     double again, expected_again, variance_again; /* the same of all ways, each after itself */
-    double rarest; /* of the way that follows itself least for its share: probability by chance */
-    uint64_t tried;                   /* ways of all tallies that could be so */
+    double rarest;  /* of the way that follows itself least for its share: probability by chance */
+    uint64_t tried; /* ways of all tallies that could be so */
     uint64_t victims, stretches;      /* victims tested; stretches added to the groups */
     uint64_t gap[INFER_MAX_WAYS + 1]; /* victims by how many lines of the walk lie between the line
                                        * that came in and the line evicted */

@@ -19,7 +19,7 @@ static const struct {
 } limits = {
     .doubt = 1e-4,           /* probability below which chance is ruled out */
     .alike_by_chance = 1e-3, /* the same for equal shares of the ways after the likeliest */
-    .testable = 5,    /* victims after one of their own way, expected: fewer tell nothing */
+    .testable = 5,           /* victims after one of their own way, expected: fewer tell nothing */
     .few_a_way = 20,         /* victims a way and window that sorted shares need */
     .much = 6,               /* standard deviations that chance does not reach */
     .left_out = 4,           /* one group in so many, on either side of the mean, is left out */
