@@ -107,6 +107,7 @@ struct level {
                                  is left; 0: no limit */
     bool by_held;             /* sets and size are what all sets hold together (geometry/held.c) */
     bool uneven;              /* the middle half of the hits is not alike (latency/latency.c) */
+    bool by_drawn;            /* the conflicting set is of drawn lines (geometry/conflict.c) */
     bool translated;          /* what does not fit misses a level of translation first */
     bool spaced_size;         /* the size is of elements apart (geometry/capacity.c) */
     bool large;               /* too large for ordered walks */

@@ -31,7 +31,9 @@
 /* Thresholds. Fixed by: blind trials (tests/blind). */
 static const struct {
     unsigned check_all, check_some, group_budget, ways_budget, max_passes, few_passes, min_passes,
-        most_spacings, most_ways, most_interleaved, roughly, common_multiple;
+        most_spacings, most_ways, most_interleaved, roughly, common_multiple, drawn_unit,
+        drawn_range, drawn_less, draws;
+    double drawn_sure;
 } limits = {
     .check_all = 40,         /* lines: sets up to this size are checked member by member */
     .check_some = 12,        /* members of larger ones that are checked */
@@ -40,8 +42,13 @@ static const struct {
     .max_passes = 33,        /* repeats of a walk to see which lines miss */
     .few_passes = 2,         /* the same, where each takes long */
     .min_passes = 3,         /* passes: fewer tell nothing */
-    .most_spacings = 2500,   /* spacings of a lattice that are tried */
-    .most_ways = 512,        /* ways: more are not looked for */
+    .drawn_unit = 128,       /* bytes from place to place of drawn lines, at least. Chosen */
+    .drawn_range = 64,       /* times as many places as lines. Chosen */
+    .drawn_less = 16,      /* part of the lines that fit, by which those drawn are fewer. Chosen */
+    .draws = 3,            /* Chosen */
+    .drawn_sure = 0.8,     /* confidence of ways found so, as where the edge is certain */
+    .most_spacings = 2500, /* spacings of a lattice that are tried */
+    .most_ways = 512,      /* ways: more are not looked for */
     .most_interleaved = 512, /* elements that fit, of a path whose words lie lines apart: their
                                 sets are sought one by one */
     .roughly = 16,           /* one in so many more elements may fit where the edge is rough */
@@ -499,6 +506,81 @@ int level_conflict_among(struct level *level, const uint32_t *offsets, size_t co
     return rc ? rc : lab_undecided(level->lab, "no smallest set of lines that miss shows");
 }
 
+/* `count` different lines drawn from a range that is many times as long as they are; NULL: no
+ * memory, or no such range. */
+static uint32_t *draw_lines(const struct level *level, size_t count, uint64_t seed)
+{
+    uint64_t unit = level->timing.fetch_bytes > limits.drawn_unit ? level->timing.fetch_bytes
+                                                                  : limits.drawn_unit;
+    uint64_t places = level->lab->options->max_footprint_bytes / unit;
+    uint64_t wanted = (uint64_t)count * limits.drawn_range;
+    places = places < wanted ? places : wanted;
+    uint32_t *lines = places >= 2 * count ? malloc(count * sizeof *lines) : NULL;
+    struct rng rng;
+    rng_seed(&rng, seed);
+    for (size_t i = 0; lines && i < count; i++) { /* one of each stretch, in order */
+        uint64_t from = i * places / count, end = (i + 1) * places / count;
+        lines[i] = (uint32_t)((from + rng_below(&rng, end - from)) * unit);
+    }
+    for (size_t i = count; lines && i > 1; i--) {
+        size_t other = (size_t)rng_below(&rng, i);
+        uint32_t line = lines[i - 1];
+        lines[i - 1] = lines[other];
+        lines[other] = line;
+    }
+    return lines;
+}
+
+/* A conflicting set among those that missed, or, for some policies show few of a set, among all. */
+static int conflict_of_drawn(struct level *level, const uint32_t *lines, size_t count, bool all)
+{
+    struct fit fit;
+    int rc = fit_test(level, &fit, &(struct walk_shape){.ring = lines, .count = count});
+    if (rc) {
+        return rc;
+    }
+    uint32_t *missed = malloc((count + 1) * sizeof *missed);
+    size_t found = 0;
+    for (size_t i = 0; missed && i < count; i++) {
+        if (all || fit.misses[i] > 0) {
+            missed[found++] = lines[i];
+        }
+    }
+    bool crowded = fit.verdict == FIT_NO && found > 2;
+    rc = !missed   ? error_memory()
+         : crowded ? level_conflict_among(level, missed, found, limits.drawn_sure)
+                   : INFER_UNDECIDED;
+    free(missed);
+    fit_free(&fit);
+    return rc;
+}
+
+/*
+ * 6. A cache may have data for fewer lines than its tags reach: then what is one too many conflicts
+ * with all others, and no set shows at the edge. Drawn lines, fewer than fit, fill some sets
+ * nevertheless with more than their ways.
+ */
+static int ways_among_drawn(struct level *level)
+{
+    size_t count = level->fit.count - level->fit.count / limits.drawn_less;
+    const struct refusal why = level->lab->why;
+    int rc = INFER_UNDECIDED;
+    for (unsigned i = 0; rc == INFER_UNDECIDED && i <= limits.draws && count >= 2; i++) {
+        bool all = i == limits.draws;
+        uint32_t *lines = draw_lines(level, count, all ? 1 : i + 1);
+        rc = lines ? conflict_of_drawn(level, lines, count, all) : INFER_UNDECIDED;
+        free(lines);
+    }
+    level->lab->why = rc == INFER_UNDECIDED ? why : level->lab->why;
+    level->by_drawn = rc == 0;
+    return rc;
+}
+
+static bool may_draw(const struct level *level)
+{
+    return !level->outermost && !level->front && level->fit.certain;
+}
+
 /*
  * Where the easy ways fail at the first stride, they may succeed at one that is a multiple of
  * nearly every line there is: then each step is a whole number of lines, and the index repeats in
@@ -552,6 +634,9 @@ int level_ways(struct level *level)
         level->large = false; /* at the first stride it was not */
         rc = rc ? rc
                 : find_conflict(level, tries[i].from, tries[i].end, level->fit.certain ? 0.8 : 0.6);
+        if (rc == INFER_UNDECIDED && i == QUICK_TRIES && !slow && may_draw(level)) {
+            rc = ways_among_drawn(level);
+        }
     }
     if (rc == INFER_UNDECIDED) {
         char reason[160];

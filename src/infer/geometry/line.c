@@ -211,6 +211,10 @@ static int find_line(struct level *level)
         level->info->op, level->conflict.offsets[last], start, end - 1,
         level->conflict.offsets[last - 1], level->conflict.count);
     attribute_set(&level->result->line, bytes, "B", 0.97, id);
+    if (level->by_drawn &&
+        bytes < level->fit.stride) { /* no set is full where lines are too many */
+        level->result->size.value = (double)level->fit.count * bytes;
+    }
     return 0;
 }
 
