@@ -238,6 +238,68 @@ expect bound.json l1_data.size 5120
 expect bound.json l1_data.sets 12
 expect bound.json l1_data.ways 4
 
+# The same with many sets, of which none is too full where an array of all lines is: drawn lines crowd some.
+cat >crowded.yaml <<'YAML'
+inherits: m2070
+name: crowded
+carveout: {choices: []}
+l1_data:
+  size: 128 KiB
+  line: 128 B
+  sector: 32 B
+  sets: 64
+  ways: 16
+  index: {kind: xor, masks: [0x1e080, 0x16100, 0xe200, 0x6400, 0x1e800, 0x5000]}
+  replacement: {policy: lru}
+  data: 108928 B
+YAML
+dissect sim:./crowded.yaml crowded.json --only l1_data,sets
+expect crowded.json l1_data.line 128
+expect crowded.json l1_data.ways 16
+expect crowded.json l1_data.sets 64
+expect crowded.json l1_data.size 108928
+
+# SMs nearer to L2 than the first one have its lines as soon as that one's own cache has them, in a network of flits.
+cat >nearer.yaml <<'YAML'
+inherits: m2070
+carveout: {choices: []}
+constant_l15: {enabled: false}
+name: nearer
+sms: 6
+clusters: 1
+sm:
+  issue_per_scheduler: 1
+  l1_caches_global: true
+  lsu: {latency: 18 cycles, parallel: 1, request_interval: 2 cycles}
+  coalesce: {segment: 128 B, sector: 32 B}
+  constant: {address_latency: 21 cycles}
+constant_l1:
+  enabled: true
+  size: 1024 B
+  line: 128 B
+  sector: 32 B
+  sets: 1
+  ways: 8
+  index: {kind: modulo, unit: 128 B}
+  replacement: {policy: lru, seed: 909628}
+  hit_latency: 34 cycles
+l2:
+  size: 65536 B
+  line: 128 B
+  sector: 32 B
+  sets: 64
+  ways: 8
+  index: {kind: modulo, unit: 2560 B}
+  replacement: {policy: lru, seed: 341611}
+  hit_latency: 7 cycles
+  slices: 20
+  slice_index: {kind: hash, unit: 128 B, seed: 30032}
+noc: {kind: flits, topology: mesh, width: 8, height: 8, request_latency: 56 cycles, reply_latency: 56 cycles}
+dram: {channels: 5, closed_page: false, fixed_latency: 120 cycles, bank_hash: true}
+YAML
+dissect sim:./nearer.yaml nearer.json --only constant_l1,count
+expect nearer.json constant_l1.count 6
+
 # A second level whose misses come with missing data, in an L2 of 80 KiB: lines whose translation is at hand are slow, but less.
 cat >over.yaml <<'YAML'
 inherits: m2070

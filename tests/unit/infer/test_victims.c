@@ -146,6 +146,39 @@ static void one_of_several_favourites_is_not_drawn(void **state)
     }
 }
 
+/* Ten of 24 ways go three times as often as each other; one of them follows itself never. Among so
+ * many it hardly shows in the sum of all. */
+static void one_of_many_favourites_is_not_drawn(void **state)
+{
+    enum { WAYS = 24, FAVOURITES = 10, TICKETS = WAYS + 2 * FAVOURITES };
+    (void)state;
+    for (int spaced = 0; spaced < 2; spaced++) {
+        uint64_t count[WAYS] = {0}, pair[WAYS * WAYS] = {0};
+        struct victim_tally tally = {.ways = WAYS, .count = count, .pair = pair};
+        struct victim_sums sums = {.cold = true};
+        struct lab lab = {.out = &dissection};
+        struct level_info info = {.id = "made_up", .op = "ca"};
+        struct level level = {.lab = &lab, .info = &info};
+        struct policy_result out = {0};
+        struct rng rng;
+        size_t before = SIZE_MAX;
+        rng_seed(&rng, 5);
+        for (size_t i = 0; i < 8000; i++) {
+            size_t way;
+            do {
+                size_t drawn = rng_below(&rng, TICKETS);
+                way = drawn < WAYS ? drawn : drawn % FAVOURITES;
+            } while (spaced && way == 2 && before == 2);
+            victims_count(&tally, way, &before);
+        }
+        victims_share(&sums, &tally, NULL);
+        victims_test(&sums, &tally);
+        assert_int_equal(victims_judge(&level, &out, &sums, WAYS), 0);
+        assert_string_equal(out.name, "biased");
+        assert_int_equal(out.serial, spaced ? SERIAL_YES : SERIAL_NO);
+    }
+}
+
 /* A favourite of four ways; the others are drawn alike, and their chi square is on average as large
  * as its degrees of freedom. */
 static void ways_that_are_drawn_alike_differ_as_chance_says(void **state)
@@ -191,6 +224,7 @@ int main(void)
         cmocka_unit_test(windows_whose_names_changed_do_not_move_the_shares),
         cmocka_unit_test(without_noise_every_window_counts),
         cmocka_unit_test(one_of_several_favourites_is_not_drawn),
+        cmocka_unit_test(one_of_many_favourites_is_not_drawn),
         cmocka_unit_test(ways_that_are_drawn_alike_differ_as_chance_says),
         cmocka_unit_test(of_a_cache_without_a_known_set_nothing_is_told),
     };
