@@ -202,12 +202,13 @@ void fabric_send(struct fabric *fabric, uint32_t node, struct fabric_packet *pac
 void fabric_block(struct fabric *fabric, uint32_t node, bool blocked)
 {
     struct node *n = &fabric->node[node];
+    fabric->blocked_nodes += (uint32_t)blocked - (uint32_t)n->blocked;
     n->blocked = blocked;
     for (uint32_t i = 0; !blocked && i < fabric->channels; i++) {
         if (n->owed[i]) {
             struct output *output = &fabric->output[n->first_ejection + i];
             if (fabric->swift) {
-                fabric_swift_credits(fabric, output, n->owed[i]);
+                fabric_swift_credits(fabric, node, i, n->owed[i]);
             } else {
                 give_credits(fabric, output, n->owed[i], fabric->words);
             }

@@ -168,16 +168,7 @@ static struct way way_of(const struct fabric *fabric, uint32_t router, struct to
     bool to_node = fabric->output[output_index(fabric, router, way.port)].node != NOBODY;
     uint32_t count = to_node ? fabric->channels : fabric->channels / fabric->classes;
     uint32_t first = way.port * fabric->channels + (to_node ? 0 : way.class * count);
-    return (struct way){.port = way.port,
-                        .first = (uint16_t)first,
-                        .count = (uint16_t)count,
-                        .at = router * fabric->ports + way.port};
-}
-
-/* The router that leads to a node. */
-static uint32_t router_to(const struct fabric *fabric, uint32_t node)
-{
-    return fabric->output[fabric->node[node].first_ejection].router;
+    return (struct way){.port = way.port, .first = (uint16_t)first, .count = (uint16_t)count};
 }
 
 static void wire(struct fabric *fabric, const struct topology_ops *ops, const uint16_t *place,
@@ -195,9 +186,6 @@ static void wire(struct fabric *fabric, const struct topology_ops *ops, const ui
     for (uint32_t i = 0; i < fabric->nodes; i++) {
         struct node *node = &fabric->node[i];
         node->entry = ops->entry(fabric->spec, place[i]);
-        for (uint32_t j = 0; j < i && !fabric->nodes_share; j++) {
-            fabric->nodes_share = router_to(fabric, j) == router_to(fabric, i);
-        }
         node->owed = &fabric->owed_room[i * fabric->channels];
         join(fabric, node_output(fabric, i),
              output_index(fabric, node->entry.index, node->entry.port));
@@ -252,47 +240,6 @@ static bool arrays_create(struct fabric *fabric)
            fabric->chosen && fabric->asked;
 }
 
-/* More cycles than an input may be put down for, or a credit be on its way; less one. */
-static uint32_t due_mask_of(const struct noc_flits_spec *spec)
-{
-    uint32_t most = spec->switch_cycles + spec->link_cycles + spec->routing_cycles + 1;
-    uint32_t mask = 1;
-    while (mask <= most || mask <= spec->vc_cycles) {
-        mask = 2 * mask + 1;
-    }
-    return mask;
-}
-
-/* `credits`: the most that are on their way. */
-static int swift_create(struct fabric *fabric, uint32_t credits)
-{
-    uint32_t ports = fabric->routers * fabric->ports, turns = due_mask_of(fabric->spec) + 1;
-    fabric->port_words = ports / WORD_BITS + 1;
-    fabric->port = calloc(ports, sizeof *fabric->port);
-    fabric->asked_ports = calloc(fabric->port_words, sizeof(uint64_t));
-    fabric->leaving_ports = calloc(fabric->port_words, sizeof(uint64_t));
-    fabric->winner = calloc(ports, sizeof *fabric->winner);
-    fabric->due = malloc(turns * sizeof *fabric->due);
-    fabric->due_mask = turns - 1;
-    fabric->credit_mask = 1;
-    while (fabric->credit_mask < credits) {
-        fabric->credit_mask = 2 * fabric->credit_mask + 1;
-    }
-    fabric->credit = calloc((size_t)fabric->credit_mask + 1, sizeof *fabric->credit);
-    fabric->credit_until = calloc(turns, sizeof *fabric->credit_until);
-    if (!fabric->port || !fabric->asked_ports || !fabric->leaving_ports || !fabric->winner ||
-        !fabric->due || !fabric->credit || !fabric->credit_until) {
-        return error_memory();
-    }
-    memset(fabric->due, 0xff, turns * sizeof *fabric->due);
-    for (uint32_t i = 0; i < ports; i++) {
-        uint32_t first = i % fabric->ports * fabric->channels;
-        fabric->port[i].untaken = UINT64_MAX >> (WORD_BITS - fabric->channels) << first;
-        fabric->port[i].first = i / fabric->ports * fabric->vcs;
-    }
-    return 0;
-}
-
 static int parts_create(struct fabric *fabric)
 {
     const struct noc_flits_spec *spec = fabric->spec;
@@ -312,11 +259,6 @@ static int parts_create(struct fabric *fabric)
     if (rc == 0) {
         rc = allocator_init(&fabric->switch_allocator, spec->switch_allocator,
                             crossbar_inputs(fabric), fabric->ports, spec->iterations, rising);
-        fabric->swift = fabric->alone_known && fabric->slot_each && spec->iterations == 1 &&
-                        fabric->switch_allocator.masks && vcs < WORD_BITS;
-    }
-    if (rc == 0 && fabric->swift) {
-        rc = swift_create(fabric, buffers * spec->buffer_flits);
     }
     if (rc == 0) {
         rc = credit_line_init(&fabric->hop_credits, buffers * spec->buffer_flits);
@@ -347,9 +289,6 @@ int fabric_create(struct fabric **out, const struct noc_flits_spec *spec, const 
                               .hop_cycles = spec->switch_cycles + spec->link_cycles,
                               .credit_cycles = spec->link_cycles + 1,
                               .slot_each = spec->input_speedup == spec->virtual_channels,
-                              .routing_cycles = spec->routing_cycles,
-                              .vc_cycles = spec->vc_cycles,
-                              .buffer_flits = spec->buffer_flits,
                               .arrived = arrived,
                               .ctx = ctx};
     uint32_t *node_at = NULL;
@@ -361,6 +300,9 @@ int fabric_create(struct fabric **out, const struct noc_flits_spec *spec, const 
         number(fabric);
         wire(fabric, ops, place, node_at);
         point_allocators(fabric);
+        rc = fabric_swift_can(fabric) ? fabric_swift_create(fabric) : 0;
+    }
+    if (rc == 0) {
         *out = fabric;
     } else {
         fabric_destroy(fabric);
@@ -390,13 +332,6 @@ void fabric_destroy(struct fabric *fabric)
                             fabric->vc_pointers,
                             fabric->switch_pointers,
                             fabric->pointer_room,
-                            fabric->port,
-                            fabric->asked_ports,
-                            fabric->leaving_ports,
-                            fabric->winner,
-                            fabric->due,
-                            fabric->credit,
-                            fabric->credit_until,
                             fabric->turn,
                             fabric->chosen,
                             fabric->asked,
@@ -405,6 +340,7 @@ void fabric_destroy(struct fabric *fabric)
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         free(arrays[i]);
     }
+    fabric_swift_destroy(fabric->swift);
     allocator_free(&fabric->vc_allocator);
     allocator_free(&fabric->switch_allocator);
     free(fabric);

@@ -34,45 +34,30 @@ enum stage { STAGE_IDLE, STAGE_ROUTED, STAGE_ACTIVE };
 /* Of a router to a node: the output port, and the outputs that a packet may take there. */
 struct way {
     uint16_t port, first, count;
-    uint32_t at; /* the port among those of all routers */
 };
 
-/* What is asked of one in a cycle is in one line of a cache. */
 struct input {
     struct flit *ring;
     const struct way *ways; /* of its router, by node */
-    uint64_t ready_cycle;   /* the next step may be taken; not of a swift network */
+    uint64_t ready_cycle;   /* the next step may be taken */
     uint32_t credit_to;     /* the output that sends here */
     uint32_t taken;         /* the output it has, once ACTIVE */
-    uint32_t next_due;      /* swift: the next of those due in a cycle, or NOBODY */
     struct way way;
     uint16_t head, count;
     uint16_t slot;    /* crossbar input that serves it */
     uint16_t channel; /* its number at its port */
     uint16_t local;   /* its number at its router */
-    uint16_t prefers; /* swift: output to be preferred, of those that are granted */
     uint8_t stage;    /* enum stage */
 };
-
-_Static_assert(sizeof(struct input) == 64, "an input is a line");
 
 struct output {
     uint32_t credits;
     uint32_t router;
-    uint16_t holder;  /* the router's input whose packet has it, or had it last */
-    uint16_t prefers; /* swift: input to be preferred, of those that ask for it */
-    uint32_t node;    /* it leads there, or NOBODY: */
-    uint32_t to;      /* input, or NOBODY */
+    uint16_t holder; /* the router's input whose packet has it, or had it last */
+    uint32_t node;   /* it leads there, or NOBODY: */
+    uint32_t to;     /* input, or NOBODY */
     uint32_t to_router, to_local;
     bool starved; /* the holder sleeps until a credit comes */
-};
-
-/* Swift: of a router's output port, the router's inputs that ask for a virtual channel there, and
- * those that have one, a flit and a credit; and the channels that no packet has. */
-struct port {
-    uint64_t asking, leaving, untaken;
-    uint32_t first;   /* the router's first input, and output */
-    uint32_t prefers; /* input to be preferred at the crossbar, and those behind it */
 };
 
 struct credit {
@@ -129,28 +114,21 @@ struct fabric {
     uint16_t **asked; /* what is set of `chosen` */
     uint32_t asked_count;
     struct credit_line hop_credits, node_credits;
-    /* Networks of which fabric_swift.c runs the cycles have these in place of all sets above but
-     * the busy nodes. */
-    bool swift;
-    bool nodes_share;  /* a router has several nodes: what they get in a cycle goes by inputs */
-    struct port *port; /* by router and port */
-    uint64_t *asked_ports, *leaving_ports; /* of all routers: at which something can happen */
-    uint32_t port_words;
-    uint32_t *winner;  /* inputs that leave in this cycle */
-    uint32_t *due;     /* by cycle mod due_mask + 1: the first input that is looked at then */
-    uint32_t due_mask; /* more than any delay */
-    uint32_t *credit;  /* outputs whose credits are on their way, as a credit line, */
-    uint32_t credit_head, credit_end, credit_mask;
-    uint32_t *credit_until; /* by cycle mod due_mask + 1: those before come back then */
-    uint32_t routing_cycles, vc_cycles, buffer_flits; /* of the specification */
-    uint64_t inside;                                  /* packets sent and not wholly out */
+    struct swift *swift; /* of networks of which fabric_swift.c runs the cycles; else NULL */
+    uint32_t blocked_nodes;
+    uint64_t inside; /* packets sent and not wholly out */
     uint32_t *owed_room;
     struct fabric_stats stats;
 };
 
-/* fabric_swift.c: fabric_tick() and what credits of a node that is no longer blocked do. */
+/* fabric_swift.c: whether it can run the fabric's cycles, and what then is done there. The fabric
+ * is wired before; it is not moved by fabric.c afterwards. SONDE_ENOMEM. */
+bool fabric_swift_can(const struct fabric *fabric);
+int fabric_swift_create(struct fabric *fabric);
+void fabric_swift_destroy(struct swift *swift);
 void fabric_swift_tick(struct fabric *fabric, uint64_t cycle);
-void fabric_swift_credits(struct fabric *fabric, struct output *output, uint32_t count);
+/* Of a node that is no longer blocked: of one of its virtual channels. */
+void fabric_swift_credits(struct fabric *fabric, uint32_t node, uint32_t channel, uint32_t count);
 
 static inline uint32_t crossbar_inputs(const struct fabric *fabric)
 {

@@ -1,20 +1,26 @@
 /*
- * One cycle of a network as most are: a router has at most 64 virtual channels, each with a
+ * One cycle of a network as most are: a router has fewer than 64 virtual channels, each with a
  * crossbar input for itself, iSLIP of one iteration allocates, and a virtual channel takes a cycle
- * or more. What happens is what fabric.c makes happen, to the cycle; what differs is who is looked
- * at.
+ * or more. What happens is what fabric.c makes happen, to the cycle; how it is kept differs. A busy
+ * simulator finds little of a network in its nearest cache, and cannot foretell what comes next in
+ * one: so what a flit meets on its way is small, and steps that may be due or not are written down
+ * without asking first, and forgotten if not.
  *
- *      due in a cycle ---> asks for a virtual channel ---> leaves ---> due, leaves again, or empty
- *         a list              port.asking                port.leaving
+ *      due in a cycle ---> asks for a virtual channel ---> has one ---> leaves ---> due, or empty
+ *         a list              port.asking                  a list      port.ready
  *
- * Sets go by output port. An input is in one of them or in the list of a cycle, or its output is
- * starved, or it is empty. So each port's winner is one bit of a set, and an input that loses, or
- * waits for a channel, is not touched. A channel goes to inputs in two steps (grant, accept), but
- * inputs of different ports never contend. Channels that are given in a cycle are used in a later
- * one, and those that are given back are free in the next: so winners are chosen first, channels
- * given, and then flits move, routers in their order and inputs in theirs.
+ * Sets go by output port: an input that loses, waits for a channel or has no credit is not touched.
+ * Of a port's virtual channels those may send that are both `ready` and `credited`. A channel goes
+ * to inputs in two steps (grant, accept), but inputs of different ports never contend. Channels
+ * that are given in a cycle are used in a later one, and those that are given back are free in the
+ * next: so channels are given first, and then flits move, routers in their order and inputs in
+ * theirs.
  */
-#include "mem/noc/fabric_state.h"
+#include "mem/noc/fabric_swift.h"
+
+/* Functions that have `shift` as an argument are made twice by the compiler, for the two channels
+ * of a port that most networks have and for any number: swift->channel_shift. */
+#define BY_SHIFT static inline __attribute__((always_inline))
 
 static inline uint32_t lowest(uint64_t set)
 {
@@ -32,328 +38,469 @@ static inline uint32_t choose_from(uint64_t set, uint32_t next)
     return set & (set - 1) ? allocator_first_from(set, next) : lowest(set);
 }
 
-static inline uint64_t wanted(const struct input *in)
+/* ---- what is due ---- */
+
+static inline uint32_t *list_at(const struct turns *turns, uint32_t number)
 {
-    return UINT64_MAX >> (WORD_BITS - in->way.count) << in->way.first;
+    return &turns->list[(size_t)number << turns->shift];
 }
 
-static inline void look_in(struct fabric *fabric, struct input *in, uint64_t cycle)
+static inline void put_down(const struct turns *turns, uint32_t number, uint32_t entry)
 {
-    uint32_t *due = &fabric->due[cycle & fabric->due_mask];
-    in->next_due = *due;
-    *due = (uint32_t)(in - fabric->input);
+    uint32_t *list = list_at(turns, number);
+    assert(*list + 1 < 1U << turns->shift);
+    list[++*list] = entry;
 }
 
-static inline void may_leave(struct fabric *fabric, const struct input *in)
+static inline uint32_t list_of(const struct swift *swift, uint32_t when, uint32_t asks)
 {
-    fabric->port[in->way.at].leaving |= one(in->local);
-    set_bit(fabric->leaving_ports, in->way.at);
+    return (when & swift->turn_mask) << 1 | asks;
 }
 
-/* It has a channel, and its flit could go. */
-static inline void leaves_by_credit(struct fabric *fabric, const struct input *in,
-                                    struct output *taken)
+static inline void mark(uint64_t *ports, uint32_t at, uint64_t can)
 {
-    if (taken->credits) {
-        may_leave(fabric, in);
-    } else {
-        taken->starved = true;
+    ports[at / WORD_BITS] |= can << at % WORD_BITS;
+}
+
+/* Of an input that has a channel: a flit could go. */
+static inline void goes_now(struct swift *swift, uint32_t word)
+{
+    uint32_t at = word >> PORT_SHIFT, channel = word % (1U << PORT_SHIFT);
+    struct swift_port *port = &swift->port[at];
+    port->ready |= 1U << channel;
+    mark(swift->leaving_ports, at, port->credited >> channel & 1);
+}
+
+static inline void asks_now(struct swift *swift, uint32_t word)
+{
+    uint32_t at = word >> PORT_SHIFT;
+    struct swift_port *port = &swift->port[at];
+    port->asking |= one(word % (1U << PORT_SHIFT));
+    mark(swift->asked_ports, at, port->untaken != 0);
+}
+
+BY_SHIFT void give_credits(struct swift *swift, uint32_t output, uint32_t count, uint32_t shift)
+{
+    struct swift_output *out = &swift->output[output];
+    uint32_t at = output >> shift, channel = output - (at << shift);
+    struct swift_port *port = &swift->port[at];
+    out->credits = (uint16_t)(out->credits + count);
+    port->credited |= 1U << channel;
+    mark(swift->leaving_ports, at, port->ready >> channel & 1);
+}
+
+void fabric_swift_credits(struct fabric *fabric, uint32_t node, uint32_t channel, uint32_t count)
+{
+    struct swift *swift = fabric->swift;
+    uint32_t at = fabric->node[node].first_ejection / swift->channels;
+    give_credits(swift, (at << swift->channel_shift) + channel, count, swift->channel_shift);
+}
+
+/* A node that is blocked holds its credits back. */
+static inline bool held_back(struct fabric *fabric, uint32_t output)
+{
+    const struct swift *swift = fabric->swift;
+    uint32_t at = output >> swift->channel_shift;
+    const struct swift_port *port = &swift->port[at];
+    if (port->node == NOBODY || !fabric->node[port->node].blocked) {
+        return false;
     }
+    fabric->node[port->node].owed[output - (at << swift->channel_shift)]++;
+    return true;
 }
 
-/* The input's next step may be taken. */
-static inline void step(struct fabric *fabric, const struct input *in)
+BY_SHIFT void take_turn(struct fabric *fabric, struct swift *swift, uint32_t turn, uint32_t shift)
 {
-    assert(in->count && in->stage != STAGE_IDLE);
-    if (in->stage == STAGE_ROUTED) {
-        fabric->port[in->way.at].asking |= one(in->local);
-        set_bit(fabric->asked_ports, in->way.at);
-    } else {
-        leaves_by_credit(fabric, in, &fabric->output[in->taken]);
-    }
-}
-
-/* ---- what comes with a cycle ---- */
-
-static inline void give_credits(struct fabric *fabric, struct output *output, uint32_t count)
-{
-    output->credits += count;
-    if (output->starved) {
-        output->starved = false;
-        may_leave(fabric, &fabric->input[output->router * fabric->vcs + output->holder]);
-    }
-}
-
-void fabric_swift_credits(struct fabric *fabric, struct output *output, uint32_t count)
-{
-    give_credits(fabric, output, count);
-}
-
-/* Those of routers. */
-static inline void hop_credits_return(struct fabric *fabric, uint32_t turn)
-{
-    uint32_t head = fabric->credit_head, until = fabric->credit_until[turn];
-    if ((int32_t)(until - head) > 0) { /* else it is of long ago */
-        for (; head != until; head++) {
-            give_credits(fabric, &fabric->output[fabric->credit[head & fabric->credit_mask]], 1);
+    uint32_t *list = list_at(&swift->credits, turn), count = *list;
+    *list = 0;
+    for (uint32_t i = 1; i <= count; i++) {
+        if (!fabric->blocked_nodes || !held_back(fabric, list[i])) {
+            give_credits(swift, list[i], 1, shift);
         }
-        fabric->credit_head = head;
     }
-}
-
-static inline void node_credits_return(struct fabric *fabric, uint64_t cycle)
-{
-    struct output *output;
-    while ((output = node_credit_next(fabric, cycle)) != NULL) {
-        give_credits(fabric, output, 1);
+    list = list_at(&swift->steps, list_of(swift, turn, 0));
+    count = *list;
+    *list = 0;
+    for (uint32_t i = 1; i <= count; i++) {
+        goes_now(swift, list[i]);
     }
-}
-
-static inline void look_at_due(struct fabric *fabric, uint32_t turn)
-{
-    uint32_t at = fabric->due[turn];
-    fabric->due[turn] = NOBODY;
-    while (at != NOBODY) {
-        const struct input *in = &fabric->input[at];
-        at = in->next_due;
-        step(fabric, in);
+    list = list_at(&swift->steps, list_of(swift, turn, 1));
+    count = *list;
+    *list = 0;
+    for (uint32_t i = 1; i <= count; i++) {
+        asks_now(swift, list[i]);
     }
 }
 
 /* Cycles may have been left out. */
-static inline void begin_cycle(struct fabric *fabric, uint64_t cycle)
+BY_SHIFT void begin_cycle(struct fabric *fabric, struct swift *swift, uint64_t cycle,
+                          uint32_t shift)
 {
     uint64_t first = fabric->cycle + 1;
-    if (cycle - fabric->cycle > fabric->due_mask) {
-        first = cycle - fabric->due_mask;
+    if (cycle - fabric->cycle > swift->turn_mask) {
+        first = cycle - swift->turn_mask;
     }
     fabric->cycle = cycle;
     for (; first <= cycle; first++) {
-        hop_credits_return(fabric, (uint32_t)first & fabric->due_mask);
-        look_at_due(fabric, (uint32_t)first & fabric->due_mask);
+        take_turn(fabric, swift, (uint32_t)first & swift->turn_mask, shift);
     }
-    node_credits_return(fabric, cycle);
+    swift->given_back =
+        list_at(&swift->credits, (uint32_t)(cycle + swift->credit_cycles) & swift->turn_mask);
 }
 
 /* ---- flits ---- */
 
-/* The way of a packet depends on nothing, so that it is found at once; the time that takes passes
- * all the same. */
-static inline uint64_t find_way(const struct fabric *fabric, struct input *in, uint32_t to)
+struct next_step {
+    uint32_t word, when, asks;
+};
+
+/*
+ * Of the flit at the front of an input, which stands there from `ready_cycle` on. The way of a
+ * packet depends on nothing, so that it is found at once; the time that takes passes all the same.
+ */
+static inline struct next_step next_step(const struct swift *swift, struct swift_input *in,
+                                         uint32_t ways, uint32_t local, struct swift_flit flit,
+                                         uint32_t ready_cycle)
 {
-    in->way = in->ways[to];
-    in->stage = STAGE_ROUTED;
-    return fabric->routing_cycles;
+    uint32_t way = swift->way[ways + swift->to[flit.word >> PACKET_SHIFT]];
+    uint32_t head = flit.word >> HEAD_SHIFT & 1;
+    in->group = head ? way % (1U << PORT_SHIFT) : in->group;
+    return (struct next_step){.word = head ? (way >> PORT_SHIFT << PORT_SHIFT) + local : in->taken,
+                              .when = ready_cycle + (head ? swift->routing_cycles : 0),
+                              .asks = head};
 }
 
-/* Puts a flit into the buffer behind an output, where there is room: a credit was taken for it. */
-static inline void buffer_push(struct fabric *fabric, const struct output *output, struct flit flit)
+/* Puts a flit into a buffer behind a port, where there is room: a credit was taken for it. */
+static inline void buffer_push(struct swift *swift, const struct swift_port *port, uint32_t channel,
+                               struct swift_flit flit, uint32_t now)
 {
-    struct input *in = &fabric->input[output->to];
-    uint32_t size = fabric->buffer_flits, i = (uint32_t)in->head + in->count;
-    assert(in->count < size);
-    in->ring[i >= size ? i - size : i] = flit;
+    uint32_t input = port->behind + channel;
+    struct swift_input *in = &swift->input[input];
+    uint32_t i = ((uint32_t)in->head + in->count) & ((1U << swift->ring_shift) - 1);
+    swift->flit[(input << swift->ring_shift) + i] = flit;
     if (in->count++ == 0) {
-        uint64_t when = flit.ready_cycle;
-        if (in->stage == STAGE_IDLE) {
-            when += find_way(fabric, in, flit.to);
-        }
-        if (when > fabric->cycle) {
-            look_in(fabric, in, when);
+        struct next_step next = next_step(swift, in, port->behind_ways,
+                                          port->behind_local + channel, flit, flit.ready_cycle);
+        if (next.when != now) {
+            put_down(&swift->steps, list_of(swift, next.when, next.asks), next.word);
+        } else if (next.asks) {
+            asks_now(swift, next.word);
         } else {
-            step(fabric, in);
+            goes_now(swift, next.word);
         }
     }
 }
 
-/* Of an input whose flit has left, and which has others. */
-static inline void go_on(struct fabric *fabric, struct input *in, struct output *taken)
+/* Of an input whose flit has left by this port, and which has others. */
+static inline void go_on(struct swift *swift, struct swift_port *port, struct swift_input *in,
+                         uint32_t input, uint32_t channel, uint32_t now)
 {
-    const struct flit *flit = front(in);
-    uint64_t next = fabric->cycle + 1;
-    uint64_t when = flit->ready_cycle > next ? flit->ready_cycle : next;
-    if (in->stage == STAGE_IDLE) {
-        when += find_way(fabric, in, flit->to);
-    } else if (when == next) {
-        leaves_by_credit(fabric, in, taken);
+    struct swift_flit flit = swift->flit[(input << swift->ring_shift) + in->head];
+    bool waits = (int32_t)(flit.ready_cycle - (now + 1)) > 0;
+    if (!waits && !(flit.word >> HEAD_SHIFT & 1)) { /* it may follow at once */
+        port->ready |= 1U << channel;
         return;
     }
-    look_in(fabric, in, when);
+    uint32_t ready_cycle = waits ? flit.ready_cycle : now + 1;
+    struct next_step next =
+        next_step(swift, in, port->ways, input - port->first, flit, ready_cycle);
+    put_down(&swift->steps, list_of(swift, next.when, next.asks), next.word);
 }
 
-/* The flit at the front of an input passes the crossbar. */
-static inline void leave(struct fabric *fabric, struct input *in)
+/* Into the node behind an output. */
+static inline void deliver(struct fabric *fabric, struct swift *swift, uint32_t output,
+                           struct swift_flit flit)
 {
-    struct flit flit = *front(in);
-    struct output *output = &fabric->output[in->taken];
-    output->credits--;
-    fabric->credit[fabric->credit_end++ & fabric->credit_mask] = in->credit_to;
-    in->head = (uint16_t)(in->head + 1U == fabric->buffer_flits ? 0 : in->head + 1);
-    in->count--;
-    if (flit.tail) {
-        struct port *port = &fabric->port[in->way.at];
-        flit.packet->routers++;
-        in->stage = STAGE_IDLE;
-        port->untaken |= one(in->taken - port->first);
-        if (port->asking) {
-            set_bit(fabric->asked_ports, in->way.at);
-        }
+    uint64_t there = fabric->cycle + swift->hop_cycles;
+    put_down(&swift->credits, (uint32_t)(there + swift->credit_cycles) & swift->turn_mask, output);
+    if (flit.word & TAIL) {
+        uint32_t place = flit.word >> PACKET_SHIFT;
+        struct fabric_packet *packet = swift->packet[place];
+        swift->free[swift->free_count++] = place;
+        fabric->inside--;
+        fabric->stats.packets++;
+        fabric->stats.flits += packet->flits;
+        fabric->stats.routers += packet->routers;
+        fabric->arrived(fabric->ctx, packet, there);
     }
-    if (in->count) {
-        go_on(fabric, in, output);
+}
+
+/* A flit passes the crossbar to a port and leaves by a channel of it. */
+BY_SHIFT void leave(struct fabric *fabric, struct swift *swift, uint32_t at,
+                    struct swift_port *port, uint32_t channel, uint32_t shift)
+{
+    uint32_t output = (at << shift) + channel, now = (uint32_t)fabric->cycle;
+    struct swift_output *out = &swift->output[output];
+    uint32_t input = port->first + out->holder;
+    struct swift_input *in = &swift->input[input];
+    struct swift_flit flit = swift->flit[(input << swift->ring_shift) + in->head];
+    uint32_t tail = flit.word & TAIL;
+    out->credits--;
+    port->credited &= ~((uint32_t)(out->credits == 0) << channel);
+    port->untaken |= tail << channel;
+    mark(swift->asked_ports, at, tail & (port->asking != 0));
+    swift->given_back[++*swift->given_back] = in->credit_to;
+    in->head = (in->head + 1U) & ((1U << swift->ring_shift) - 1);
+    if (--in->count) {
+        go_on(swift, port, in, input, channel, now);
     }
-    if (output->to == NOBODY) {
-        fabric_deliver(fabric, output, flit, fabric->cycle);
+    if (port->behind == NOBODY) {
+        deliver(fabric, swift, output, flit);
         return;
     }
-    flit.ready_cycle = fabric->cycle + fabric->hop_cycles;
-    buffer_push(fabric, output, flit);
+    flit.ready_cycle = now + swift->hop_cycles;
+    buffer_push(swift, port, channel, flit, now);
 }
 
 /* ---- ports ---- */
 
-static inline void hold_channel(struct fabric *fabric, struct port *port, struct input *in,
-                                uint32_t channel)
+BY_SHIFT void hold_channel(struct fabric *fabric, struct swift *swift, uint32_t at,
+                           struct swift_port *port, uint32_t local, uint32_t channel,
+                           uint32_t shift)
 {
-    struct output *output = &fabric->output[port->first + channel];
-    in->taken = port->first + channel;
-    in->stage = STAGE_ACTIVE;
-    in->prefers = (uint16_t)(channel + 1);
-    output->holder = in->local;
-    output->prefers = (uint16_t)(in->local + 1);
-    port->untaken &= ~one(channel);
-    if (fabric->vc_cycles == 1) { /* for the next cycle: of this one winners are chosen */
-        leaves_by_credit(fabric, in, output);
-    } else {
-        look_in(fabric, in, fabric->cycle + fabric->vc_cycles);
-    }
+    struct swift_output *out = &swift->output[(at << shift) + channel];
+    struct swift_input *in = &swift->input[port->first + local];
+    uint32_t when = (uint32_t)fabric->cycle + swift->vc_cycles;
+    in->taken = at << PORT_SHIFT | channel;
+    in->prefers = (uint16_t)(port->base + channel + 1);
+    out->holder = (uint8_t)local;
+    out->prefers = (uint8_t)(local + 1);
+    port->untaken &= ~(1U << channel);
+    put_down(&swift->steps, list_of(swift, when, 0), in->taken);
+}
+
+/* An input's preference among channels of one port. */
+static inline uint32_t accept(const struct swift_port *port, const struct swift_input *in,
+                              uint64_t channels)
+{
+    return choose_from(channels << port->base, in->prefers) - port->base;
 }
 
 /* Of the inputs that ask for channels of a port, those that may take this one. */
-static inline uint64_t askers_of(const struct fabric *fabric, const struct input *first,
-                                 uint64_t asking, uint32_t channel)
+static inline uint64_t askers_of(const struct swift *swift, const struct swift_port *port,
+                                 uint32_t channel)
 {
-    uint64_t may = asking;
-    for (; fabric->classes > 1 && asking; asking &= asking - 1) {
+    uint64_t may = 0;
+    for (uint64_t asking = port->asking; asking; asking &= asking - 1) {
         uint32_t local = lowest(asking);
-        if (!(wanted(&first[local]) & one(channel))) {
-            may &= ~one(local);
-        }
+        uint64_t wanted = swift->groups[swift->input[port->first + local].group];
+        may |= (wanted >> channel & 1) << local;
     }
     return may;
 }
 
 /* Each free channel grants one input, each of these accepts one channel. */
-static void give_contended(struct fabric *fabric, struct port *port)
+static void give_contended(struct fabric *fabric, struct swift *swift, uint32_t at,
+                           struct swift_port *port)
 {
-    struct input *first = &fabric->input[port->first];
-    uint64_t granted[WORD_BITS], inputs = 0;
-    for (uint64_t free = port->untaken; free; free &= free - 1) {
+    uint64_t inputs = 0;
+    uint32_t granted[WORD_BITS];
+    for (uint32_t free = port->untaken; free; free &= free - 1) {
         uint32_t channel = lowest(free);
-        uint64_t askers = askers_of(fabric, first, port->asking, channel);
+        uint64_t askers = fabric->classes > 1 ? askers_of(swift, port, channel) : port->asking;
         if (askers) {
-            uint32_t local = choose_from(askers, fabric->output[port->first + channel].prefers);
-            granted[local] = (inputs & one(local) ? granted[local] : 0) | one(channel);
+            uint32_t output = (at << swift->channel_shift) + channel;
+            uint32_t local = choose_from(askers, swift->output[output].prefers);
+            granted[local] = (inputs & one(local) ? granted[local] : 0) | 1U << channel;
             inputs |= one(local);
         }
     }
     port->asking &= ~inputs;
     for (; inputs; inputs &= inputs - 1) {
-        struct input *in = &first[lowest(inputs)];
-        hold_channel(fabric, port, in, choose_from(granted[in->local], in->prefers));
+        uint32_t local = lowest(inputs);
+        hold_channel(fabric, swift, at, port, local,
+                     accept(port, &swift->input[port->first + local], granted[local]),
+                     swift->channel_shift);
     }
 }
 
-/* Virtual channels of one port, for which some ask. */
-static inline void give_channels(struct fabric *fabric, uint32_t at)
+/* Virtual channels of one port, for which some ask and of which some are free. Returns whether that
+ * is so afterwards. */
+BY_SHIFT bool give_channels(struct fabric *fabric, struct swift *swift, uint32_t at, uint32_t shift)
 {
-    struct port *port = &fabric->port[at];
-    if (port->untaken && port->asking & (port->asking - 1)) {
-        give_contended(fabric, port);
-    } else if (port->untaken) {
-        struct input *in = &fabric->input[port->first + lowest(port->asking)];
-        uint64_t free = port->untaken & wanted(in);
+    struct swift_port *port = &swift->port[at];
+    if (port->asking & (port->asking - 1)) {
+        give_contended(fabric, swift, at, port);
+    } else {
+        uint32_t local = lowest(port->asking);
+        const struct swift_input *in = &swift->input[port->first + local];
+        uint32_t free = port->untaken & swift->groups[in->group];
         if (free) {
             port->asking = 0;
-            hold_channel(fabric, port, in, choose_from(free, in->prefers));
+            hold_channel(fabric, swift, at, port, local, accept(port, in, free), shift);
         }
     }
-    if (!port->untaken || !port->asking) { /* until one is */
-        clear_bit(fabric->asked_ports, at);
-    }
+    return port->untaken && port->asking;
 }
 
-/* Who leaves by this port; it has to be asked to do so again. */
-static inline uint32_t choose_leaving(struct port *port)
+/* Which channel of this port sends: that of the input whose turn it is. */
+BY_SHIFT uint32_t choose_leaving(const struct swift *swift, uint32_t at, struct swift_port *port,
+                                 uint32_t shift)
 {
-    uint32_t local = lowest(port->leaving);
-    if (port->leaving & (port->leaving - 1)) {
-        local = allocator_first_from(port->leaving, port->prefers);
-        port->leaving &= ~one(local);
-    } else {
-        port->leaving = 0;
+    const struct swift_output *out = &swift->output[at << shift];
+    uint32_t can = port->ready & port->credited, channel = lowest(can);
+    if (can & (can - 1)) {
+        uint32_t best = UINT32_MAX;
+        for (; can; can &= can - 1) {
+            uint32_t i = lowest(can), local = out[i].holder;
+            uint32_t distance = local + (local < port->prefers ? WORD_BITS : 0);
+            channel = distance < best ? i : channel;
+            best = distance < best ? distance : best;
+        }
     }
-    port->prefers = local + 1;
-    return port->first + local;
+    port->prefers = (uint8_t)(out[channel].holder + 1);
+    port->ready &= ~(1U << channel);
+    return channel;
 }
 
-/* One of each port by which some want to leave: returns how many. */
-static inline uint32_t choose_winners(struct fabric *fabric)
+/* One flit of each port by which some can leave. */
+BY_SHIFT void move_flits(struct fabric *fabric, struct swift *swift, uint32_t shift)
 {
-    uint32_t winners = 0;
-    for (uint32_t word = 0; word < fabric->port_words; word++) {
+    for (uint32_t word = 0; word < swift->port_words; word++) {
         uint64_t left = 0;
-        for (uint64_t bits = fabric->leaving_ports[word]; bits; bits &= bits - 1) {
-            struct port *port = &fabric->port[word * WORD_BITS + lowest(bits)];
-            fabric->winner[winners++] = choose_leaving(port);
-            left |= port->leaving ? bits & -bits : 0;
+        for (uint64_t bits = swift->leaving_ports[word]; bits; bits &= bits - 1) {
+            uint32_t at = word * WORD_BITS + lowest(bits);
+            struct swift_port *port = &swift->port[at];
+            leave(fabric, swift, at, port, choose_leaving(swift, at, port, shift), shift);
+            left |= (uint64_t)((port->ready & port->credited) != 0) << at % WORD_BITS;
         }
-        fabric->leaving_ports[word] = left;
+        swift->leaving_ports[word] = left;
     }
-    return winners;
 }
 
 /* They are nearly in order. */
-static void sort_winners(uint32_t *winner, uint32_t winners)
+static void sort_winners(struct swift_winner *winner, uint32_t winners)
 {
     for (uint32_t i = 1; i < winners; i++) {
-        uint32_t input = winner[i], at = i;
-        for (; at && winner[at - 1] > input; at--) {
+        struct swift_winner moved = winner[i];
+        uint32_t at = i;
+        for (; at && winner[at - 1].input > moved.input; at--) {
             winner[at] = winner[at - 1];
         }
-        winner[at] = input;
+        winner[at] = moved;
     }
 }
 
-static void nodes_tick(struct fabric *fabric, uint64_t cycle)
+static void move_flits_by_inputs(struct fabric *fabric, struct swift *swift)
 {
+    uint32_t winners = 0;
+    for (uint32_t word = 0; word < swift->port_words; word++) {
+        for (uint64_t bits = swift->leaving_ports[word]; bits; bits &= bits - 1) {
+            uint32_t at = word * WORD_BITS + lowest(bits);
+            struct swift_port *port = &swift->port[at];
+            uint32_t channel = choose_leaving(swift, at, port, swift->channel_shift);
+            uint32_t local = swift->output[(at << swift->channel_shift) + channel].holder;
+            swift->winner[winners++] = (struct swift_winner){port->first + local, at, channel};
+        }
+        swift->leaving_ports[word] = 0;
+    }
+    sort_winners(swift->winner, winners);
+    for (uint32_t i = 0; i < winners; i++) {
+        uint32_t at = swift->winner[i].at;
+        struct swift_port *port = &swift->port[at];
+        leave(fabric, swift, at, port, swift->winner[i].channel, swift->channel_shift);
+        mark(swift->leaving_ports, at, (port->ready & port->credited) != 0);
+    }
+}
+
+/* ---- nodes ---- */
+
+/* Routers on the way from one node to another. */
+static uint32_t count_passed(const struct fabric *fabric, uint32_t node, uint32_t to)
+{
+    uint16_t *passed = &fabric->swift->passed[node * fabric->nodes + to];
+    uint32_t router = fabric->node[node].entry.index;
+    for (uint32_t routers = 0; *passed == 0; routers++) {
+        uint32_t at = fabric->swift->way[router * fabric->nodes + to] >> PORT_SHIFT;
+        const struct swift_port *port = &fabric->swift->port[at];
+        if (port->behind == NOBODY) {
+            *passed = (uint16_t)(routers + 1);
+        } else {
+            router = port->behind / fabric->vcs;
+        }
+    }
+    return *passed;
+}
+
+/* The packet gets the virtual channel with most room, and a place among those inside. */
+static inline bool begin_packet(struct fabric *fabric, struct swift *swift, struct node *n,
+                                const struct swift_output *out, struct fabric_packet *packet)
+{
+    uint32_t best = 0, node = (uint32_t)(n - fabric->node);
+    for (uint32_t i = 1; i < swift->channels; i++) {
+        best = out[i].credits > out[best].credits ? i : best;
+    }
+    if (out[best].credits == 0) {
+        return false;
+    }
+    n->channel = best;
+    n->waiting--;
+    packet->routers = count_passed(fabric, node, packet->to);
+    uint32_t place = swift->free[--swift->free_count];
+    swift->leaving[node] = place;
+    swift->packet[place] = packet;
+    swift->to[place] = (uint16_t)packet->to;
+    return true;
+}
+
+/* A node sends one flit a cycle into its router, one packet after the other. */
+static inline void node_tick(struct fabric *fabric, struct swift *swift, uint32_t node)
+{
+    struct node *n = &fabric->node[node];
+    struct fabric_packet *packet = n->first;
+    uint32_t at = swift->ports + node, now = (uint32_t)fabric->cycle;
+    struct swift_output *out = &swift->output[at << swift->channel_shift];
+    if (packet->enter_cycle > fabric->cycle) {
+        return;
+    }
+    uint32_t head = packet->entered == 0;
+    if (head ? !begin_packet(fabric, swift, n, out, packet) : out[n->channel].credits == 0) {
+        n->stalled++;
+        return;
+    }
+    out[n->channel].credits--;
+    packet->entered++;
+    bool tail = packet->entered == packet->flits;
+    struct swift_flit flit = {.word = swift->leaving[node] << PACKET_SHIFT | head << HEAD_SHIFT |
+                                      (tail ? TAIL : 0),
+                              .ready_cycle = now + fabric->spec->link_cycles};
+    if (tail) {
+        n->first = packet->next;
+        if (!n->first) {
+            clear_bit(fabric->busy_nodes, node);
+        }
+    }
+    buffer_push(swift, &swift->port[at], n->channel, flit, now);
+}
+
+BY_SHIFT void tick(struct fabric *fabric, struct swift *swift, uint64_t cycle, uint32_t shift)
+{
+    begin_cycle(fabric, swift, cycle, shift);
     for (uint32_t word = 0; word * WORD_BITS < fabric->nodes; word++) {
         for (uint64_t bits = fabric->busy_nodes[word]; bits; bits &= bits - 1) {
-            struct flit flit;
-            const struct output *output =
-                node_sends(&flit, fabric, word * WORD_BITS + lowest(bits), cycle);
-            if (output) {
-                buffer_push(fabric, output, flit);
+            node_tick(fabric, swift, word * WORD_BITS + lowest(bits));
+        }
+    }
+    for (uint32_t word = 0; word < swift->port_words; word++) {
+        for (uint64_t bits = swift->asked_ports[word]; bits; bits &= bits - 1) {
+            if (!give_channels(fabric, swift, word * WORD_BITS + lowest(bits), shift)) {
+                swift->asked_ports[word] &= ~(bits & -bits);
             }
         }
+    }
+    if (swift->nodes_share) {
+        move_flits_by_inputs(fabric, swift);
+    } else {
+        move_flits(fabric, swift, shift);
     }
 }
 
 void fabric_swift_tick(struct fabric *fabric, uint64_t cycle)
 {
-    begin_cycle(fabric, cycle);
-    nodes_tick(fabric, cycle);
-    uint32_t winners = choose_winners(fabric);
-    if (fabric->nodes_share) {
-        sort_winners(fabric->winner, winners);
+    struct swift *swift = fabric->swift;
+    if (swift->channel_shift == 1) {
+        tick(fabric, swift, cycle, 1);
+    } else {
+        tick(fabric, swift, cycle, swift->channel_shift);
     }
-    for (uint32_t word = 0; word < fabric->port_words; word++) {
-        for (uint64_t bits = fabric->asked_ports[word]; bits; bits &= bits - 1) {
-            give_channels(fabric, word * WORD_BITS + lowest(bits));
-        }
-    }
-    for (uint32_t i = 0; i < winners; i++) {
-        leave(fabric, &fabric->input[fabric->winner[i]]);
-    }
-    fabric->credit_until[(cycle + fabric->credit_cycles) & fabric->due_mask] = fabric->credit_end;
 }
