@@ -114,6 +114,7 @@ static int run_on(char **text, struct rt *rt, const struct workload *workload,
     rt_set_progress(rt, NULL);
     gpu_set_placed(rt_gpu(rt), NULL, NULL);
     statistics.most_ctas = residents.most;
+    statistics.late_ctas = residents.late;
     residents_free(&residents);
     rc = rc == 0 && statistics.failed ? error_memory() : rc;
     if (rc == 0 && options->stats_path) {

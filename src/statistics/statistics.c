@@ -62,7 +62,7 @@ void residents_note(void *context, uint64_t cta, uint32_t sm, uint64_t cycle, bo
 {
     struct residents *residents = context;
     (void)cta;
-    (void)cycle;
+    residents->late += !ends && cycle > 0;
     if (ends) {
         residents->ctas[sm]--;
     } else if (++residents->ctas[sm] > residents->most) {
@@ -432,6 +432,7 @@ int statistics_write(const char *path, const struct model *model,
     json_put_u64(root, "sms", model->sms);
     if (statistics->most_ctas) {
         json_put_u64(root, "most_ctas_of_an_sm", statistics->most_ctas);
+        json_put_u64(root, "ctas_that_waited", statistics->late_ctas);
     }
     json_object_set_new(root, "sampled", json_boolean(statistics->sampler));
     if (statistics->sampler) {

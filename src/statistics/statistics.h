@@ -27,6 +27,7 @@ void placements_free(struct placements *placements);
 struct residents {
     uint32_t *ctas; /* of each SM */
     uint32_t most;  /* that an SM held at a time */
+    uint64_t late;  /* that did not begin with their grid */
 };
 
 int residents_begin(struct residents *residents, uint32_t sms);
@@ -58,6 +59,7 @@ struct statistics {
     size_t count, capacity;
     bool failed;                   /* memory was out */
     uint32_t most_ctas;            /* that an SM held at a time; 0: nobody has counted */
+    uint64_t late_ctas;            /* that found no room when their grid began; likewise counted */
     const struct sampler *sampler; /* not NULL: only some launches were timed (sample/sampler.h) */
 };
 

@@ -2,7 +2,9 @@
  * Programs of a study as points of a sweep: first the rows and figures are asked what they will ask
  * for, without running anything; then each pair of a device and a program becomes a `sonde
  * workload` of its own, on as many processes and ranks as there are; the statistics that these
- * leave are what the rows then find.
+ * leave are what the rows then find. A point that can only repeat what another has counted
+ * (program/alike.c) takes over its statistics, if they are there when it begins: those of the
+ * smallest machine begin first.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -33,6 +35,7 @@ struct points {
     const struct study_points *how;
     const char *folder;
     struct strbuf commands, names, costs;
+    struct program_room room[STUDY_MAX_DEVICES]; /* of roles that are simulated */
     struct pair {
         size_t role, program;
         bool ended_well;
@@ -83,21 +86,117 @@ static void put_device(struct strbuf *out, const struct points *points,
 /* What a point is known by when a study goes on, wherever its files lie by then: the program with
  * what it contains, its settings and all that the model says. The simulator counts by its version.
  */
-static int put_name(struct points *points, const struct study_role *role,
-                    const struct study_program *program)
+static int key_of(struct strbuf *key, const struct study_role *role,
+                  const struct study_program *program)
 {
     struct model *model = NULL;
     int rc = program_model(&model, role);
     if (rc < 0) {
         return rc;
     }
-    strbuf_printf(&points->names,
-                  "%s'%s.%s %s %" PRIu32 " %" PRIu32 " %" PRIu32 " %016" PRIx64 " %016" PRIx64 "'",
-                  points->count ? ", " : "", role->name, program->name, program->workload,
-                  program->size, program->block, program->depth, sweep_model_hash(model),
-                  program_contents(program));
+    strbuf_printf(key, "%s.%s %s %" PRIu32 " %" PRIu32 " %" PRIu32 " %016" PRIx64 " %016" PRIx64 "",
+                  role->name, program->name, program->workload, program->size, program->block,
+                  program->depth, sweep_model_hash(model), program_contents(program));
     model_destroy(model);
-    return 0;
+    return strbuf_failed(key) ? error_memory() : 0;
+}
+
+/* Whether some role has less room, so that this one's points may repeat others. */
+static bool may_repeat(const struct points *points, size_t role)
+{
+    bool may = false;
+    for (size_t i = 0; i < points->study->device_count; i++) {
+        may = may || program_room_is_less(&points->room[i], &points->room[role]);
+    }
+    return may;
+}
+
+static bool is_repeated(const struct points *points, size_t role)
+{
+    bool is = false;
+    for (size_t i = 0; i < points->study->device_count; i++) {
+        is = is || program_room_is_less(&points->room[role], &points->room[i]);
+    }
+    return is;
+}
+
+/*
+ * Takes over statistics, or else: in shell words, inside the quotes of a YAML text. A file
+ * ROLE.PROGRAM.point says what a point is known by, its copy .key that the statistics beside it are
+ * that point's: a folder may hold those of another version.
+ */
+static void put_repeats(struct points *points, size_t role, const struct study_program *program)
+{
+    struct strbuf *out = &points->commands;
+    strbuf_printf(out, "cd '%s' && at= && for of in", points->folder);
+    for (size_t i = 0; i < points->study->device_count; i++) {
+        if (program_room_is_less(&points->room[i], &points->room[role])) {
+            strbuf_printf(out, " '%s.%s'", points->study->devices[i].name, program->name);
+        }
+    }
+    strbuf_printf(out,
+                  "; do cmp -s $of.point $of.key && "
+                  "grep -q '^  .ctas_that_waited.: 0,$' $of.json && at=$of; done; "
+                  "if test $at; then sed 's/^  .model.: .*/  \\\"model\\\": \\\"%s\\\",/' $at.json "
+                  ">'%s.%s.json'; else ",
+                  points->room[role].model, points->study->devices[role].name, program->name);
+}
+
+static int write_key(const struct points *points, const struct study_role *role,
+                     const struct study_program *program, const char *key)
+{
+    struct strbuf path = {0}, text = {0};
+    strbuf_printf(&path, "%s/%s.%s.point", points->folder, role->name, program->name);
+    strbuf_printf(&text, "%s of sonde %s\n", key, SONDE_VERSION);
+    int rc = strbuf_failed(&path) || strbuf_failed(&text)
+                 ? error_memory()
+                 : file_write_all(strbuf_text(&path), strbuf_text(&text), text.length);
+    strbuf_free(&path);
+    strbuf_free(&text);
+    return rc;
+}
+
+static void put_run(struct points *points, const struct study_role *role,
+                    const struct study_program *program)
+{
+    const struct {
+        const char *option;
+        uint32_t value;
+    } settings[] = {
+        {"--size", program->size}, {"--block", program->block}, {"--depth", program->depth}};
+    struct strbuf *out = &points->commands;
+    strbuf_printf(out, "'%s' workload '%s' -q -d ", points->how->program, program->workload);
+    put_device(out, points, role);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        if (settings[i].value) {
+            strbuf_printf(out, " %s %" PRIu32, settings[i].option, settings[i].value);
+        }
+    }
+    strbuf_printf(out, " --stats '%s/%s.%s.json'", points->folder, role->name, program->name);
+}
+
+/* One that may repeat others begins later than these. */
+static void put_point(struct points *points, size_t role_index, const struct study_program *program,
+                      const char *key)
+{
+    const struct study_role *role = &points->study->devices[role_index];
+    bool repeats = may_repeat(points, role_index);
+    struct strbuf *out = &points->commands;
+    uint32_t cost = program->cost ? program->cost : 1;
+    strbuf_printf(out, "    - \"");
+    if (repeats) {
+        put_repeats(points, role_index, program);
+    }
+    put_run(points, role, program);
+    strbuf_printf(out, repeats ? "; fi" : "");
+    if (is_repeated(points, role_index)) {
+        strbuf_printf(out, " && cp '%s/%s.%s.point' '%s/%s.%s.key'", points->folder, role->name,
+                      program->name, points->folder, role->name, program->name);
+    }
+    strbuf_printf(out, " && echo '{\\\"done\\\": 1}'\"\n");
+    strbuf_printf(&points->names, "%s'%s'", points->count ? ", " : "", key);
+    strbuf_printf(&points->costs, "%s%" PRIu32, points->count ? ", " : "",
+                  repeats ? (cost + 1) / 2 : cost);
 }
 
 static int add_point(void *ctx, size_t role_index, size_t program_index)
@@ -105,33 +204,30 @@ static int add_point(void *ctx, size_t role_index, size_t program_index)
     struct points *points = ctx;
     const struct study_role *role = &points->study->devices[role_index];
     const struct study_program *program = &points->study->programs[program_index];
-    const struct {
-        const char *option;
-        uint32_t value;
-    } settings[] = {
-        {"--size", program->size}, {"--block", program->block}, {"--depth", program->depth}};
-    struct strbuf *out = &points->commands;
+    struct strbuf key = {0};
     int rc =
         points->count < POINTS_MAX
-            ? put_name(points, role, program)
+            ? key_of(&key, role, program)
             : error_set(SONDE_EINPUT, "a study has at most %d programs on devices", POINTS_MAX);
-    if (rc < 0) {
-        return rc;
+    if (rc == 0) {
+        put_point(points, role_index, program, strbuf_text(&key));
+        points->pair[points->count++] = (struct pair){.role = role_index, .program = program_index};
+        rc = is_repeated(points, role_index) ? write_key(points, role, program, strbuf_text(&key))
+                                             : 0;
     }
-    points->pair[points->count] = (struct pair){.role = role_index, .program = program_index};
-    strbuf_printf(out, "    - \"'%s' workload '%s' -q -d ", points->how->program,
-                  program->workload);
-    put_device(out, points, role);
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-        if (settings[i].value) {
-            strbuf_printf(out, " %s %" PRIu32, settings[i].option, settings[i].value);
+    strbuf_free(&key);
+    return rc < 0 || !role->model ? rc : write_model(points, role);
+}
+
+/* Roles that are not simulated, or not there, are the points' to tell. */
+static void find_rooms(struct points *points)
+{
+    for (size_t i = 0; i < points->study->device_count; i++) {
+        if (program_room(&points->room[i], &points->study->devices[i]) < 0) {
+            points->room[i] = (struct program_room){0};
+            error_clear();
         }
     }
-    strbuf_printf(out, " --stats '%s/%s.%s.json' && echo '{\\\"done\\\": 1}'\"\n", points->folder,
-                  role->name, program->name);
-    strbuf_printf(&points->costs, "%s%" PRIu32, points->count++ ? ", " : "",
-                  program->cost ? program->cost : 1);
-    return role->model ? write_model(points, role) : 0;
 }
 
 static void note_ended(void *ctx, size_t point, enum sweep_status status)
@@ -304,6 +400,7 @@ static int run_in(bool *idle, struct points *points)
     struct strbuf path = {0};
     strbuf_printf(&path, "%s/points.yaml", points->folder);
     int rc = strbuf_failed(&path) ? error_memory() : 0;
+    find_rooms(points);
     rc = rc < 0 ? rc : program_wanted(points->bench, add_point, points);
     rc = rc < 0 || points->count == 0 ? rc : run_sweep(idle, points, strbuf_text(&path));
     strbuf_free(&path);

@@ -128,6 +128,7 @@ static int run_on(struct program_runs *run, struct rt *rt, const struct study_pr
     rc = workload_run_with(&counts, rt, workload, &settings);
     gpu_set_placed(rt_gpu(rt), NULL, NULL);
     run->statistics.most_ctas = residents.most;
+    run->statistics.late_ctas = residents.late;
     residents_free(&residents);
     return rc == 0 && run->statistics.failed ? error_memory() : rc;
 }

@@ -74,4 +74,15 @@ uint64_t program_contents(const struct study_program *program);
 int program_model(struct model **out, const struct study_role *role);
 double program_ipc(const struct program_result *result);
 
+/* alike.c: what bounds the blocks of an SM, and all else that a role's model says. */
+enum { PROGRAM_BOUNDS = 5 };
+struct program_room {
+    uint64_t rest; /* 0: not known */
+    uint64_t most[PROGRAM_BOUNDS];
+    char model[128]; /* its name */
+};
+int program_room(struct program_room *out, const struct study_role *role);
+/* Where no block waits for room on `small`, a program does the same on `large`. */
+bool program_room_is_less(const struct program_room *small, const struct program_room *large);
+
 #endif

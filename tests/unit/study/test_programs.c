@@ -6,8 +6,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -23,7 +25,7 @@
     "  wrong: {inherits: bakhoda2009, sms: none}\n"
 #define PROGRAMS                                                                                   \
     "programs:\n"                                                                                  \
-    "  add: {workload: vectoradd, size: 4096}\n"                                                   \
+    "  add: {workload: vectoradd, size: 4096, cost: 8}\n"                                          \
     "  lps: {workload: laplace3d, size: 32, depth: 3}\n"                                           \
     "  odd: {workload: matmul, size: 17}\n"                                                        \
     "  blk: {workload: blackscholes, size: 4096}\n"                                                \
@@ -440,9 +442,112 @@ static void a_program_takes_another_size_and_a_role_another_model(void **state)
     study_destroy(study);
 }
 
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void read_text(char *out, size_t size, const char *path)
+{
+    FILE *file = fopen(path, "r");
+    size_t read = file ? fread(out, 1, size - 1, file) : 0;
+    out[read] = 0;
+    if (file) {
+        fclose(file);
+    }
+}
+
+#define TWO                                                                                        \
+    "name: s\ntitle: t\ndevices:\n"                                                                \
+    "  large: {inherits: bakhoda2009, sm: {registers: 32768}}\n"                                   \
+    "  small: {inherits: bakhoda2009, sm: {max_ctas: 2}}\n"                                        \
+    "  slow: {inherits: bakhoda2009, sm: {max_ctas: 1, issue_interval: 8 cycles}}\n" PROGRAMS      \
+    "rows:\n"                                                                                      \
+    "  - {id: r, what: w, device: large, published: 1, tolerance: exact, basis: input, "           \
+    "measure: {program: add, value: speed, over: small}}\n"                                        \
+    "  - {id: q, what: w, device: slow, published: 1, tolerance: exact, basis: input, "            \
+    "measure: {program: add, value: sm_ctas}}\n"
+
+/* Stands for the command: writes statistics, and down whose. */
+#define STAND_IN                                                                                   \
+    "#!/bin/sh\n"                                                                                  \
+    "while [ \"$1\" != --stats ]; do shift; done\n"                                                \
+    "basename \"$2\" >>\"$0.ran\"\n"                                                               \
+    "printf '{\\n  \"model\": \"m\",\\n  \"ctas_that_waited\": %s,\\n}\\n' "                       \
+    "\"$(cat \"$0.waited\")\" >\"$2\"\n"
+
+/* Points of TWO in a folder, for which the stand-in says that so many blocks have waited. Those
+ * that ran, and what then is said of the large machine. */
+static void run_points(char ran[256], char large[256], const char *folder, const char *waited)
+{
+    char program[64], path[96];
+    struct study *study = NULL;
+    struct study_bench *bench = NULL;
+    bool idle;
+    snprintf(program, sizeof program, "%s/stand-in", folder);
+    snprintf(path, sizeof path, "%s.waited", program);
+    write_text(program, STAND_IN);
+    write_text(path, waited);
+    assert_int_equal(chmod(program, 0700), 0);
+    assert_int_equal(study_parse(&study, "s.yaml", TWO, strlen(TWO)), 0);
+    assert_int_equal(study_bench_create(&bench, study, 1, &silent), 0);
+    const struct study_points how = {.program = program, .folder = folder, .jobs = 1};
+    if (study_run_points(&idle, study, bench, &how) < 0) {
+        fail_msg("%s", error_text());
+    }
+    study_bench_destroy(bench);
+    study_destroy(study);
+    snprintf(path, sizeof path, "%s.ran", program);
+    read_text(ran, 256, path);
+    snprintf(path, sizeof path, "%s/large.add.json", folder);
+    read_text(large, 256, path);
+}
+
+static void scratch(char folder[32])
+{
+    strcpy(folder, "/tmp/sonde-points.XXXXXX");
+    assert_non_null(mkdtemp(folder));
+}
+
+static void scratch_end(const char *folder)
+{
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+/* On a machine with more room each block goes where it went; one that is otherwise slower is
+ * another machine. */
+static void a_program_whose_blocks_never_wait_is_not_run_where_there_is_more_room(void **state)
+{
+    (void)state;
+    char folder[32], ran[256], large[256];
+    scratch(folder);
+    run_points(ran, large, folder, "0");
+    assert_string_equal(ran, "small.add.json\nslow.add.json\n");
+    assert_string_equal(large, "{\n  \"model\": \"large\",\n  \"ctas_that_waited\": 0,\n}\n");
+    scratch_end(folder);
+}
+
+static void a_program_whose_blocks_wait_is_run_where_there_is_more_room(void **state)
+{
+    (void)state;
+    char folder[32], ran[256], large[256];
+    scratch(folder);
+    run_points(ran, large, folder, "1");
+    assert_string_equal(ran, "small.add.json\nslow.add.json\nlarge.add.json\n");
+    assert_string_equal(large, "{\n  \"model\": \"m\",\n  \"ctas_that_waited\": 1,\n}\n");
+    scratch_end(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_program_whose_blocks_never_wait_is_not_run_where_there_is_more_room),
+        cmocka_unit_test(a_program_whose_blocks_wait_is_run_where_there_is_more_room),
         cmocka_unit_test(what_a_file_says_of_programs_is_checked),
         cmocka_unit_test(values_are_those_of_the_run),
         cmocka_unit_test(divisions_are_arithmetic),
