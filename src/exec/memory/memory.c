@@ -40,6 +40,15 @@
 #define RANGE_MIN_BYTES (64ull << 30)
 #endif
 #define RANGE_STEP_BYTES (2ull << 20)
+/*
+ * Allocations of a MiB and more lie in huge pages of the host, where it has them: a page that is
+ * touched for the first time costs more than what a launch does there (bench/README.md). Only at
+ * the range's beginning, where allocations are placed first: programs that touch a line here and
+ * there, as walks through a TLB's reach do, take no more than that much memory in vain.
+ */
+#define HUGE_PAGE_BYTES (2ull << 20)
+#define HUGE_LEAST_BYTES (1ull << 20)
+#define HUGE_RANGE_BYTES (256ull << 20)
 #define NARROW_FIRST (256ull << 20)
 #define NARROW_STEP (64ull << 20)
 #define NARROW_END (4ull << 30)
@@ -166,6 +175,29 @@ bool exec_memory_in_range(const struct exec_memory *memory, uint64_t address, ui
     return image_in_range(memory, address, bytes);
 }
 
+/* The huge pages that an allocation lies in, as far as there are to be any; false: none. */
+static bool huge_part(const struct exec_memory *memory, uint64_t *first, uint64_t *end)
+{
+    uint64_t most = memory->base + HUGE_RANGE_BYTES;
+    if (memory->range_bytes < HUGE_RANGE_BYTES || *end - *first < HUGE_LEAST_BYTES)
+        return false;
+    *first = *first / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+    *end = (*end + HUGE_PAGE_BYTES - 1) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+    *end = *end < most ? *end : most;
+    return *first < *end;
+}
+
+/* The host is free to do nothing. */
+static void ask_for_huge_pages(const struct exec_memory *memory, uint64_t first, uint64_t end)
+{
+#ifdef MADV_HUGEPAGE
+    if (huge_part(memory, &first, &end))
+        (void)madvise((void *)(uintptr_t)first, end - first, MADV_HUGEPAGE);
+#else
+    (void)memory, (void)first, (void)end;
+#endif
+}
+
 int exec_memory_map(struct exec_memory *memory, uint64_t address, uint64_t bytes)
 {
     if (bytes == 0 || !exec_memory_in_range(memory, address, bytes))
@@ -192,16 +224,21 @@ int exec_memory_map(struct exec_memory *memory, uint64_t address, uint64_t bytes
     memory->extents[at] = (struct extent){address, address + bytes};
     memory->count++;
     memory->changes++;
+    ask_for_huge_pages(memory, address, address + bytes);
     return SONDE_OK;
 }
 
 /*
  * Make [start, end) read as zero again and give whole pages back to the host, so that what the next
- * allocation finds does not depend on what was there before.
+ * allocation finds does not depend on what was there before. Of huge pages only whole ones: a part
+ * that is given back splits the page, and all of it is touched for the first time again, in small
+ * ones.
  */
-static void discard(uint64_t start, uint64_t end)
+static void discard(const struct exec_memory *memory, uint64_t start, uint64_t end)
 {
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t huge_first = start, huge_end = end;
+    uint64_t page = huge_part(memory, &huge_first, &huge_end) ? HUGE_PAGE_BYTES
+                                                              : (uint64_t)sysconf(_SC_PAGESIZE);
     uint64_t first = (start + page - 1) / page * page, last = end / page * page;
     if (first >= last) {
         memset((void *)(uintptr_t)start, 0, end - start);
@@ -218,7 +255,7 @@ int exec_memory_unmap(struct exec_memory *memory, uint64_t address)
     size_t at = find_extent(memory, address);
     if (at == memory->count || memory->extents[at].start != address)
         return error_set(SONDE_EINPUT, "no allocation starts at 0x%" PRIx64, address);
-    discard(memory->extents[at].start, memory->extents[at].end);
+    discard(memory, memory->extents[at].start, memory->extents[at].end);
     memory->count--;
     memory->changes++;
     memmove(&memory->extents[at], &memory->extents[at + 1],
@@ -229,7 +266,7 @@ int exec_memory_unmap(struct exec_memory *memory, uint64_t address)
 void exec_memory_discard(struct exec_memory *memory, uint64_t address, uint64_t bytes)
 {
     if (exec_memory_in_range(memory, address, bytes))
-        discard(address, address + bytes);
+        discard(memory, address, address + bytes);
 }
 
 bool exec_memory_valid(struct exec_memory *memory, uint64_t address, uint64_t bytes)
