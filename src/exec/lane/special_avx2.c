@@ -73,9 +73,15 @@ PART words keep(words a, flags condition)
 {
     return _mm256_and_si256(a, condition);
 }
-PART words gather(const int32_t *table, words index)
+#define UNIT_TABLE(name) mufu_##name##_rows
+typedef struct mufu_row unit_table;
+
+/* The coefficients of each lane's segment. */
+PART void look_up(words c[3], const unit_table *table, words segment)
 {
-    return _mm256_i32gather_epi32(table, index, 4);
+    words first = _mm256_add_epi32(segment, _mm256_add_epi32(segment, segment));
+    for (int i = 0; i < 3; i++)
+        c[i] = _mm256_i32gather_epi32(&table->c0 + i, first, 4);
 }
 PART half low_half(words a)
 {

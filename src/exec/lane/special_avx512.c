@@ -74,9 +74,85 @@ PART words keep(words a, flags condition)
 {
     return _mm512_maskz_mov_epi32(condition, a);
 }
-PART words gather(const int32_t *table, words index)
+/* The table of coefficients by columns, which lie in registers: to choose among those is faster
+ * than to gather from memory. */
+typedef struct {
+    _Alignas(64) int32_t column[3][MUFU_SEGMENTS];
+} unit_table;
+#define UNIT_TABLE(name) &name##_table
+/* clang-format off */
+static const unit_table rcp_table = {{
+    {
+#define MUFU_ROW(c0, c1, c2) c0,
+#include "isa/mufu_rcp.def"
+    },
+    {
+#define MUFU_ROW(c0, c1, c2) c1,
+#include "isa/mufu_rcp.def"
+    },
+    {
+#define MUFU_ROW(c0, c1, c2) c2,
+#include "isa/mufu_rcp.def"
+    },
+}};
+static const unit_table rsqrt_table = {{
+    {
+#define MUFU_ROW(c0, c1, c2) c0,
+#include "isa/mufu_rsqrt.def"
+    },
+    {
+#define MUFU_ROW(c0, c1, c2) c1,
+#include "isa/mufu_rsqrt.def"
+    },
+    {
+#define MUFU_ROW(c0, c1, c2) c2,
+#include "isa/mufu_rsqrt.def"
+    },
+}};
+static const unit_table sqrt_table = {{
+    {
+#define MUFU_ROW(c0, c1, c2) c0,
+#include "isa/mufu_sqrt.def"
+    },
+    {
+#define MUFU_ROW(c0, c1, c2) c1,
+#include "isa/mufu_sqrt.def"
+    },
+    {
+#define MUFU_ROW(c0, c1, c2) c2,
+#include "isa/mufu_sqrt.def"
+    },
+}};
+static const unit_table ex2_table = {{
+    {
+#define MUFU_ROW(c0, c1, c2) c0,
+#include "isa/mufu_ex2.def"
+    },
+    {
+#define MUFU_ROW(c0, c1, c2) c1,
+#include "isa/mufu_ex2.def"
+    },
+    {
+#define MUFU_ROW(c0, c1, c2) c2,
+#include "isa/mufu_ex2.def"
+    },
+}};
+/* clang-format on */
+
+/* The coefficients of each lane's segment. */
+PART void look_up(words c[3], const unit_table *table, words segment)
 {
-    return _mm512_i32gather_epi32(index, table, 4);
+    flags odd = _mm512_test_epi32_mask(segment, all(32)),
+          upper = _mm512_test_epi32_mask(segment, all(64));
+    for (int i = 0; i < 3; i++) {
+        words found[4];
+        for (int k = 0; k < 4; k++) {
+            const int32_t *from = table->column[i] + k * 32;
+            found[k] = _mm512_permutex2var_epi32(_mm512_load_si512(from), segment,
+                                                 _mm512_load_si512(from + 16));
+        }
+        c[i] = choose(choose(found[0], found[1], odd), choose(found[2], found[3], odd), upper);
+    }
 }
 PART half low_half(words a)
 {
