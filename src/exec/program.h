@@ -42,6 +42,16 @@ struct uop_async;  /* ops/async/: each file's own */
 struct uop_tensor; /* ops/async/tensor.c */
 struct uop_wgmma;  /* ops/matrix/wgmma.c */
 
+/* What memory/direct.h does with an access: nothing, one address for all lanes, words of shared
+ * memory by addresses of 32 bits, words of device memory by addresses of 64, any other. */
+enum direct_shape {
+    DIRECT_NEVER,
+    DIRECT_FIXED,
+    DIRECT_SHARED_WORD,
+    DIRECT_DEVICE_WORD,
+    DIRECT_ANY
+};
+
 /* The rest of a memory access. */
 struct uop_memory {
     enum exec_access_kind kind;
@@ -51,6 +61,7 @@ struct uop_memory {
     bool has_base, base_is_64;
     bool is_pair, swaps; /* of 128 bits, as two elements; an atomic that swaps if it is equal */
     bool is_direct;      /* a load or store of whole words of 4 or 8 bytes: memory/direct.h */
+    uint8_t shape;       /* enum direct_shape */
     uint16_t cache_op;
     uint32_t base;       /* operand of the address */
     uint64_t offset;     /* added to it, or the address itself */
@@ -93,6 +104,13 @@ struct uop_switch {
     const uint32_t *targets;
 };
 
+/*
+ * How a launch without timing executes a uop in a row with others (run/quick.c): a lane loop; a
+ * load or store; an instruction that changes registers of its warp and nothing else; a branch. NO:
+ * it does more, and comes alone.
+ */
+enum uop_quick { QUICK_NO, QUICK_LANES, QUICK_ACCESS, QUICK_REGISTERS, QUICK_BRANCH };
+
 struct uop {
     uop_run *run;
     union {
@@ -121,6 +139,7 @@ struct uop {
     uint8_t narrow;    /* run_float: which operands are f32 */
     uint8_t dst_bytes; /* 4 or 8: stride of the destination's lanes */
     uint8_t specials;  /* bit i: special register special_ids[i] goes to slot i */
+    uint8_t quick;     /* enum uop_quick */
     uint16_t special_ids[SPECIAL_VECTORS];
     uop_run *inner;          /* what runs once special registers have been fetched */
     uint32_t special_offset; /* SPECIAL_LOCAL: added to the frame's local_base */

@@ -292,6 +292,8 @@ static int decode_program(struct decoder *d, struct ptx_func *kernel)
     if (rc == SONDE_OK)
         rc = finish_pool(d);
     if (rc == SONDE_OK)
+        decode_quick(program);
+    if (rc == SONDE_OK)
         rc = decode_untimed(d);
     if (rc != SONDE_OK)
         return rc;

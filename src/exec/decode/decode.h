@@ -67,6 +67,9 @@ int decode_lane_compare(struct decoder *d, enum isa_mod cmp, enum isa_type type)
 /* The uops without timing, once all are decoded. */
 int decode_untimed(struct decoder *d);
 
+/* quick.c: uop->quick of all, before decode_untimed() */
+void decode_quick(struct exec_program *program);
+
 /* layout.c */
 
 #define LOCAL_MAX_BYTES (512u << 10) /* per thread, all calls together */

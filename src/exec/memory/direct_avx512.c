@@ -175,6 +175,123 @@ DIRECT_TARGET static void note(struct marks *marks, const __m512i address[4], ui
     }
 }
 
+/* 16 lanes' words of shared memory: in a row, at one place, or anywhere; or one is not allowed. */
+enum spread { SPREAD_ROW, SPREAD_ONE, SPREAD_ANY, SPREAD_REFUSED };
+
+/* Of 16 addresses without their common offset; `first` is lane 0's with it. */
+PART enum spread spread_of(const lane_word *base, uint32_t offset, uint32_t first, uint32_t room)
+{
+    const __m512i steps =
+        _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60);
+    __m512i address = _mm512_loadu_si512(base);
+    __m512i behind = _mm512_sub_epi32(address, _mm512_set1_epi32((int)base[0]));
+    if (first > room || first & 3)
+        return SPREAD_REFUSED;
+    if (!_mm512_cmpneq_epi32_mask(behind, steps))
+        return room - first >= 60 ? SPREAD_ROW : SPREAD_REFUSED;
+    if (!_mm512_test_epi32_mask(behind, behind))
+        return SPREAD_ONE;
+    address = _mm512_add_epi32(address, _mm512_set1_epi32((int)offset));
+    return _mm512_cmpgt_epu32_mask(address, _mm512_set1_epi32((int)room)) |
+                   _mm512_test_epi32_mask(address, _mm512_set1_epi32(3))
+               ? SPREAD_REFUSED
+               : SPREAD_ANY;
+}
+
+/*
+ * Whole registers are loaded and stored: what was stored under a mask cannot be forwarded to the
+ * instruction that reads it next.
+ */
+PART void move_shared_words(uint32_t *lanes, uint8_t *shared, const lane_word *base,
+                            uint32_t offset, uint32_t first, enum spread spread, bool load)
+{
+    if (spread == SPREAD_ROW) {
+        uint8_t *at = shared + first;
+        _mm512_storeu_si512(load ? (void *)lanes : (void *)at,
+                            _mm512_loadu_si512(load ? (void *)at : (void *)lanes));
+    } else if (spread == SPREAD_ONE && load) {
+        int32_t word;
+        memcpy(&word, shared + first, sizeof word);
+        _mm512_storeu_si512(lanes, _mm512_set1_epi32(word));
+    } else if (spread == SPREAD_ONE) {
+        memcpy(shared + first, lanes + 15, 4);
+    } else {
+        __m512i address =
+            _mm512_add_epi32(_mm512_loadu_si512(base), _mm512_set1_epi32((int)offset));
+        if (load)
+            _mm512_storeu_si512(lanes, _mm512_i32gather_epi32(address, shared, 1));
+        else
+            _mm512_i32scatter_epi32(shared, address, _mm512_loadu_si512(lanes), 1);
+    }
+}
+
+/* DIRECT_SHARED_WORD: all lanes. */
+PART bool direct_shared_word(const struct exec_warp *warp, const struct uop_memory *memory,
+                             uint32_t mask)
+{
+    const lane_word *base = lanes_at(warp->state, memory->base);
+    uint32_t *lanes = lanes_at(warp->state, memory->elements[0].ref);
+    uint32_t room = warp->cta->shared_bytes - 4, offset = (uint32_t)memory->offset;
+    uint32_t first = base[0] + offset, second = base[16] + offset;
+    if (mask != UINT32_MAX || warp->cta->shared_bytes < 4)
+        return false;
+    enum spread low = spread_of(base, offset, first, room),
+                high = spread_of(base + 16, offset, second, room);
+    if (low == SPREAD_REFUSED || high == SPREAD_REFUSED)
+        return false;
+    bool load = memory->kind == ACCESS_LOAD;
+    move_shared_words(lanes, warp->cta->shared, base, offset, first, low, load);
+    move_shared_words(lanes + 16, warp->cta->shared, base + 16, offset, second, high, load);
+    return true;
+}
+
+/* The lanes of the mask hold addresses of words in a row, lane 0's at `start` if it is one. */
+PART bool are_in_row(const lane_dword *base, uint64_t start, uint32_t mask)
+{
+    const __m512i steps = _mm512_setr_epi64(0, 4, 8, 12, 16, 20, 24, 28);
+    __m512i row = _mm512_add_epi64(_mm512_set1_epi64((int64_t)start), steps),
+            step = _mm512_set1_epi64(32);
+    uint32_t gaps = 0;
+    for (int k = 0; k < 4; k++, row = _mm512_add_epi64(row, step))
+        gaps |= _mm512_mask_cmpneq_epi64_mask((__mmask8)(mask >> (k * 8)),
+                                              _mm512_loadu_si512(base + k * 8), row);
+    return gaps == 0;
+}
+
+/* DIRECT_DEVICE_WORD: lanes in a row. */
+PART bool direct_device_word(const struct exec_warp *warp, const struct uop_memory *memory,
+                             uint32_t mask)
+{
+    const lane_dword *base = lanes_at(warp->state, memory->base);
+    uint32_t lowest = lowest_lane(mask), highest = 31u - (uint32_t)__builtin_clz(mask);
+    uint64_t first = base[lowest] + memory->offset, bytes = (highest - lowest + 1) * 4u;
+    struct region region;
+    if (first & 3 || !are_in_row(base, base[lowest] - lowest * 4u, mask) ||
+        !find_region(&region, warp, memory, first, bytes) || first - region.low > region.room)
+        return false;
+    ask_ahead(warp, &region, first);
+    if (region.marks && mask == UINT32_MAX)
+        marks_words(region.marks, first, WARP_LANES);
+    else if (region.marks)
+        return false; /* only what is stored is noted */
+    uint32_t *lanes = lanes_at(warp->state, memory->elements[0].ref);
+    uint8_t *at = (uint8_t *)((uintptr_t)first - lowest * 4u);
+    bool load = memory->kind == ACCESS_LOAD;
+    void *to = load ? (void *)lanes : (void *)at;
+    const void *from = load ? (const void *)at : (const void *)lanes;
+    for (int k = 0; k < 2; k++) {
+        __mmask16 part = (__mmask16)(mask >> (k * 16));
+        if (part == 0xffff)
+            _mm512_storeu_si512((uint32_t *)to + k * 16,
+                                _mm512_loadu_si512((const uint32_t *)from + k * 16));
+        else if (part)
+            _mm512_mask_storeu_epi32(
+                (uint32_t *)to + k * 16, part,
+                _mm512_maskz_loadu_epi32(part, (const uint32_t *)from + k * 16));
+    }
+    return true;
+}
+
 /* Shared memory by addresses of 32 bits, in words: what programs do most there. */
 PART bool shared_words(uint32_t *lanes, const struct uop_memory *memory,
                        const struct region *region, const lane_word *base, uint32_t mask)

@@ -10,6 +10,8 @@
 #include "exec/memory/marks.h"
 #include "exec/ops.h"
 
+#define HOST_LINE_BYTES 64 /* of a cache of the host: 32 words are two */
+
 /* Memory that one access may touch: addresses low to low + room, `bias` away from the host's. */
 struct region {
     uint64_t low, room;
@@ -63,6 +65,23 @@ static inline uint64_t lane_address(const void *base, bool wide, uint64_t offset
 {
     return wide ? ((const lane_dword *)base)[lane] + offset
                 : (uint32_t)(((const lane_word *)base)[lane] + offset);
+}
+
+/* The host's caches are asked for what an access of device memory will want the time after next, if
+ * it goes on in equal steps: those of a loop's turns, or of one warp after the other. */
+static inline void ask_ahead(const struct exec_warp *warp, const struct region *region,
+                             uint64_t first)
+{
+    if (region->bias != 0)
+        return;
+    uint64_t *before = &warp->state->began[warp->pc % AHEAD_PLACES];
+    uint64_t next = 3 * first - 2 * *before;
+    *before = first;
+    if (next - region->low > region->room)
+        return;
+    const uint8_t *at = host_at(region, next);
+    __builtin_prefetch(at);
+    __builtin_prefetch(at + HOST_LINE_BYTES);
 }
 
 #endif

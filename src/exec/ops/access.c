@@ -176,6 +176,20 @@ static bool is_direct(const struct uop_memory *memory)
     return true;
 }
 
+static enum direct_shape shape_of(const struct uop_memory *memory)
+{
+    if (!memory->is_direct)
+        return DIRECT_NEVER;
+    if (!memory->has_base)
+        return DIRECT_FIXED;
+    if (memory->bytes != 4 || memory->vec > 1)
+        return DIRECT_ANY;
+    if (memory->space == SPACE_SHARED && !memory->base_is_64)
+        return DIRECT_SHARED_WORD;
+    bool device = memory->space == SPACE_GLOBAL || memory->space == SPACE_NONE;
+    return device && memory->base_is_64 ? DIRECT_DEVICE_WORD : DIRECT_ANY;
+}
+
 static int decode_transfer(struct decoder *d, enum exec_access_kind kind,
                            const struct ptx_operand *address, const struct ptx_operand *value)
 {
@@ -193,6 +207,7 @@ static int decode_transfer(struct decoder *d, enum exec_access_kind kind,
     if (rc == SONDE_OK && !done)
         rc = decode_address(d, memory, address);
     memory->is_direct = rc == SONDE_OK && !done && is_direct(memory);
+    memory->shape = shape_of(memory);
     return rc;
 }
 

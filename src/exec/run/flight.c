@@ -60,16 +60,6 @@ static int start_cta(struct runner *r, uint64_t order, uint64_t place)
     return rc;
 }
 
-/* Counts of bits without the processor's instruction, which not every build has. */
-static inline uint32_t count_lanes(uint32_t mask)
-{
-    if (mask == UINT32_MAX)
-        return WARP_LANES;
-    mask -= mask >> 1 & 0x55555555;
-    mask = (mask & 0x33333333) + (mask >> 2 & 0x33333333);
-    return ((mask + (mask >> 4)) & 0x0f0f0f0f) * 0x01010101u >> 24;
-}
-
 /* The access has happened. A wait whose phase is not over gives the other warps their turn. */
 static int commit_now(struct runner *r, struct exec_warp *warp)
 {
@@ -137,27 +127,27 @@ static enum exec_event observe_one(struct runner *r, struct exec_warp *warp, int
     return EXEC_DONE;
 }
 
-/* Lane loops in a row, `most` of them at most and none that an observer watches (NULL: there is no
- * observer): how many. Nothing else moves a warp in between. */
-static inline uint64_t run_straight(struct exec_warp *warp, uint64_t most, const uint8_t *watch)
+/* Lane loops in a row that the observer does not watch. Nothing else moves a warp in between. */
+static inline void run_straight(const struct runner *r, struct exec_warp *warp, uint64_t most,
+                                struct executed *executed)
 {
     const struct exec_state *state = warp->state;
     const struct uop *uop = &state->uops[warp->pc];
     uint32_t pc = warp->pc, active = warp->active;
-    uint64_t done = 0;
-    for (; uop->run == run_lanes && done < most && !(watch && watch[pc]); uop++) {
+    uint64_t lanes = count_lanes(active);
+    for (; uop->run == run_lanes && executed->insns < most && !r->watch[pc]; uop++) {
         uint32_t mask = active & (state->preds[uop->guard] ^ uop->guard_flip);
         if (mask)
             lanes_run(state, uop, mask);
-        done++;
+        executed->insns++;
+        executed->lanes += lanes;
         if (++pc == state->reconverge) {
             warp->pc = pc;
             state->diverge_ops->arrive(warp);
-            return done;
+            return;
         }
     }
     warp->pc = pc;
-    return done;
 }
 
 /* Run a warp for a slice. `*event` is the last one: DONE means that the slice is over. */
@@ -166,27 +156,29 @@ static inline int run_slice(struct runner *r, struct exec_warp *warp, enum exec_
 {
     bool crowded = r->flight->places > r->flight->run->cluster_size;
     uint64_t start = r->env.clock, limit = crowded ? CROWDED_SLICE_INSNS : SLICE_INSNS;
-    uint64_t lanes = 0, insns = 0;
+    struct executed executed = {0};
     const struct exec_run_options *options = r->flight->options;
     if (options->max_warp_insns && options->max_warp_insns - options->warp_insns < limit)
         limit = options->max_warp_insns - options->warp_insns;
     int rc = SONDE_OK;
     *event = EXEC_DONE;
     do {
-        uint32_t active = count_lanes(warp->active);
-        uint64_t straight = run_straight(warp, limit - insns, observed ? r->watch : NULL);
-        lanes += straight * active;
-        insns += straight;
-        if (straight > 0)
+        uint64_t before = executed.insns;
+        if (observed)
+            run_straight(r, warp, limit, &executed);
+        else
+            quick_run(r, warp, limit, &executed);
+        if (executed.insns == limit || (observed && executed.insns > before))
             continue; /* the lanes may have become others */
-        r->env.clock = start + INSN_CYCLES * insns++;
-        lanes += active;
+        r->env.clock = start + INSN_CYCLES * executed.insns++;
+        executed.lanes += count_lanes(warp->active);
         *event = observed ? observe_one(r, warp, &rc) : run_one(r, warp, &rc);
-    } while (*event == EXEC_DONE && rc == SONDE_OK && insns < limit && !warp->slept_ns);
+    } while (*event == EXEC_DONE && rc == SONDE_OK && executed.insns < limit && !warp->slept_ns);
     r->env.clock = start;
     if (rc != SONDE_OK)
         return rc;
-    return *event == EXEC_FAULT ? SONDE_EFAULT : flight_account(r, warp, insns, lanes);
+    return *event == EXEC_FAULT ? SONDE_EFAULT
+                                : flight_account(r, warp, executed.insns, executed.lanes);
 }
 
 static int deadlock(const struct runner *r)

@@ -91,6 +91,22 @@ void flight_give_up(struct flight *flight, struct exec_run_options *options);
  * for the last, so that programs that wait by a clock wait no longer than on a GPU. */
 enum { INSN_CYCLES = 16, INSN_NS = 8 };
 
+/* Counts of bits without the processor's instruction, which not every build has. */
+static inline uint32_t count_lanes(uint32_t mask)
+{
+    if (mask == UINT32_MAX)
+        return WARP_LANES;
+    mask -= mask >> 1 & 0x55555555;
+    mask = (mask & 0x33333333) + (mask >> 2 & 0x33333333);
+    return ((mask + (mask >> 4)) & 0x0f0f0f0f) * 0x01010101u >> 24;
+}
+
+/* quick.c: instructions in a row, until there are `most` or the next one is for flight.c. */
+struct executed {
+    uint64_t insns, lanes; /* of a warp; of threads */
+};
+void quick_run(struct runner *r, struct exec_warp *warp, uint64_t most, struct executed *executed);
+
 /* account.c. A warp begins with its first slice, where nobody looks at it before: those of a CTA
  * without barriers then have their registers in one place, one after the other. */
 int runner_begin_warp(struct runner *r, uint32_t index);
