@@ -38,3 +38,14 @@ dram rows.yaml | grep -q 'closed_page: false' || fail "rows that stay open are c
 ! dram again.yaml | grep -q 'closed_page' || fail "closed rows as the base's are written"
 dram rows.yaml | awk '/t_rcd|t_rp/ { sum += $2 } END { exit !(sum > 0.98 * 40 / 706 * 1083 && sum < 1.02 * 40 / 706 * 1083) }' ||
     fail "a conflict of rows takes something else: $(dram rows.yaml)"
+
+# Refreshes of the base would close them before a walk by lines comes around its channels: there are none then. Of an L2 that was told to have
+# one part it does not matter that the base has several.
+for base in v100 gh100; do
+    "$SONDE" export rows.json --base $base --format sonde -o open.$base.yaml || fail "no model of open rows over $base"
+    "$SONDE" model check open.$base.yaml >check || fail "open rows over $base: $(cat check)"
+    dram open.$base.yaml | grep -q 't_refi: 0 cycles' || fail "rows stay open over $base, and refreshes close them"
+    "$SONDE" export told.json --base $base --format sonde -o closed.$base.yaml || fail "no model of closed rows over $base"
+    ! dram closed.$base.yaml | grep -q 't_refi: 0' || fail "no refreshes over $base though rows are closed"
+done
+dram open.gh100.yaml | grep -q 'closed_page: false' || fail "the parts of the base's L2 hide that rows stay open"

@@ -144,12 +144,14 @@ static bool cut_bus(struct model *base, double ratio)
  * A DRAM that is far slower than the base's, of which the driver's word says nothing: where what
  * was read and written is far less than the base's ports and bus have, the bus is what bounds it.
  */
-static bool take_slow_clock(struct model *base, const json_t *root, uint32_t bytes)
+static bool take_slow_clock(const struct bandwidth_plan *plan, struct model *base,
+                            const json_t *root, uint32_t bytes)
 {
     const struct noc_spec *noc = &base->noc;
     double read = ports_measured(root, "read_bandwidth"),
            write = ports_measured(root, "write_bandwidth");
-    double bus = read / limits.reached; /* writes reach less of it */
+    /* Writes reach less of it; where there are no refreshes, reads more. */
+    double bus = read * (1 - plan->refreshed) / limits.reached;
     double in = ports_message_cycles(base, bytes, noc->reply_bytes_per_cycle);
     double out = ports_message_cycles(base, bytes, noc->request_bytes_per_cycle);
     if (read <= 0 || bus > limits.slower * bus_of(&base->dram) ||
@@ -160,35 +162,71 @@ static bool take_slow_clock(struct model *base, const json_t *root, uint32_t byt
     return cut_bus(base, bus_of(&base->dram) / bus);
 }
 
-/*
- * Whether rows of DRAM stay open: a walk through lines near one another finds them open, where they
- * do (memory's latency), and kinds of access in lines far apart do not; where they are closed both
- * take the same. Of lines in several parts neither says it.
- */
-static bool take_rows(struct model *base, const json_t *root)
+/* Whether L2 has several parts: as it was told, else as the base. */
+static bool in_parts(const struct model *base, const json_t *root)
 {
-    struct dram_spec *dram = &base->dram;
-    struct saved_value memory, far;
-    double least = 0;
-    size_t i;
+    uint64_t count = base->l2_parts.count;
+    saved_u64(&count, saved_cache(root, "l2"), "count");
+    return count > 1;
+}
+
+/* What lone loads of lines far apart from memory take; 0: not told, or in several kinds. */
+static double far_latency(const json_t *root)
+{
+    struct saved_value far;
+    double only = 0;
+    size_t i, kinds = 0;
     json_t *row;
     json_array_foreach(json_object_get(root, "latency_patterns"), i, row)
     {
-        bool is_lone = strcmp(saved_text(row, "pattern", ""), "P4") == 0 &&
-                       strcmp(saved_text(row, "op", ""), "cg") == 0 &&
-                       saved_value(&far, row, "latency");
-        least = !is_lone     ? least
-                : least == 0 ? far.value
-                             : -1; /* several kinds are something else */
+        if (strcmp(saved_text(row, "pattern", ""), "P4") == 0 &&
+            strcmp(saved_text(row, "op", ""), "cg") == 0 && saved_value(&far, row, "latency")) {
+            only = far.value;
+            kinds++;
+        }
     }
-    if (base->l2_parts.count > 1 || least <= 0 ||
+    return kinds == 1 ? only : 0;
+}
+
+/* Whether all rows are closed again before a walk of lone loads, line by line, has come around all
+ * channels twice: then half of them or more find a row closed. */
+static bool refreshes_soon(const struct model *base, const json_t *root, double load_cycles)
+{
+    const struct dram_spec *dram = &base->dram;
+    double parts = (double)dram->channels * (dram->subchannels ? dram->subchannels : 1);
+    double between_s = (double)dram->t_refi * (double)dram->period_ps * 1e-12;
+    return dram->t_refi > 0 && between_s < 2 * parts * load_cycles / ports_clock_hz(base, root);
+}
+
+/*
+ * Whether rows of DRAM stay open: a walk through lines near one another finds them open, where they
+ * do (memory's latency), and kinds of access in lines far apart do not; where they are closed both
+ * take the same. Of lines in several parts neither says it. Where they stay open, refreshes that
+ * close them sooner than the walk comes back are not the device's.
+ */
+static bool take_rows(struct bandwidth_plan *plan, struct model *base, const json_t *root)
+{
+    struct dram_spec *dram = &base->dram;
+    struct saved_value memory;
+    double far = far_latency(root);
+    if (in_parts(base, root) || far <= 0 ||
         !saved_value(&memory, json_object_get(root, "memory"), "latency")) {
         return false;
     }
-    double more = least - memory.value;
-    bool is_closed = fabs(more) <= limits.same_cycles, was_closed = dram->closed_page;
-    double activate = more / ports_clock_hz(base, root) * 1e12 / (double)dram->period_ps;
-    if (is_closed == was_closed || (!is_closed && (more < 0 || activate > limits.most_activate))) {
+    double more = far - memory.value;
+    double period = (double)dram->period_ps * 1e-12 * ports_clock_hz(base, root); /* cycles */
+    double activate = more / period, own = (double)dram->t_rcd + dram->t_rp;
+    bool is_closed = fabs(more) <= limits.same_cycles;
+    bool is_base = is_closed ? dram->closed_page : !dram->closed_page;
+    if (!is_closed && (more < 0 || activate > limits.most_activate)) {
+        return false;
+    }
+    plan->has_no_refresh = !is_closed && refreshes_soon(base, root, memory.value);
+    if (plan->has_no_refresh) {
+        plan->refreshed = (double)dram->t_rfc / dram->t_refi;
+        dram->t_refi = 0;
+    }
+    if (is_base && (is_closed || fabs(activate - own) * period <= limits.same_cycles)) {
         return false;
     }
     dram->closed_page = is_closed;
@@ -278,14 +316,14 @@ void model_take_bandwidth(struct bandwidth_plan *plan, struct model *base, const
     struct noc_spec *noc = &base->noc;
     uint32_t bytes = way_segment(root, base);
     *plan = (struct bandwidth_plan){.has_clock = take_clock(base, root)};
-    plan->has_rows = take_rows(base, root);
+    plan->has_rows = take_rows(plan, base, root);
     open_way(plan, base, root);
     plan->request_width = width_for(ports_measured(root, "write_bandwidth"), base, root, bytes,
                                     noc->request_bytes_per_cycle);
     plan->reply_width = width_for(ports_measured(root, "read_bandwidth"), base, root, bytes,
                                   noc->reply_bytes_per_cycle);
     if (!plan->has_clock && !plan->request_width && !plan->reply_width) {
-        plan->has_clock = plan->is_slowed = take_slow_clock(base, root, bytes);
+        plan->has_clock = plan->is_slowed = take_slow_clock(plan, base, root, bytes);
     }
     noc->request_bytes_per_cycle =
         plan->request_width ? plan->request_width : noc->request_bytes_per_cycle;
@@ -328,6 +366,9 @@ void model_clock_lines(struct model_text *t)
     if (t->bandwidth.has_rows && !t->bandwidth.has_clock) {
         model_line(t, 1, "the same, half of it", "t_rcd: %" PRIu32 " cycles", dram->t_rcd);
         model_line(t, 1, "the other half", "t_rp: %" PRIu32 " cycles", dram->t_rp);
+    }
+    if (t->bandwidth.has_no_refresh) {
+        model_line(t, 1, "rows stay open for longer than between the base's", "t_refi: 0 cycles");
     }
     if (!t->bandwidth.has_clock) {
         return;

@@ -14,9 +14,11 @@
 
 /* What a bandwidth that was measured or told changes of the base; 0, false: nothing. */
 struct bandwidth_plan {
-    bool has_clock; /* DRAM's, and its times */
-    bool is_slowed; /* by what was measured, not the driver's word */
-    bool has_rows;  /* whether DRAM's stay open */
+    bool has_clock;      /* DRAM's, and its times */
+    bool is_slowed;      /* by what was measured, not the driver's word */
+    bool has_rows;       /* whether DRAM's stay open */
+    double refreshed;    /* the share of time that these would take; 0: as the base */
+    bool has_no_refresh; /* rows stay open for longer than the base's refreshes leave them */
     uint32_t request_width, reply_width;
     bool is_open; /* ports and L2 have no limit, and `lanes` accesses send at a time */
     uint32_t lanes;

@@ -21,17 +21,20 @@
 
 /* Thresholds. Fixed by: an H200 (a run of 43 us read 3.8e12 B/s, one of 390 us 4.46e12). */
 static const struct {
-    double least_ns, fast_rate, dear_lines, as_much;
-    unsigned line_bytes, latency_turns, least_turns;
+    double least_ns, fast_rate, dear_lines, as_much, steady, most_written;
+    unsigned line_bytes, latency_turns, least_turns, longer;
     uint64_t first_bytes;
 } limits = {
     .least_ns = 50000.0,   /* ns: a timer may tick once a microsecond */
     .fast_rate = 500e9,    /* bytes a second: faster memories are given longer */
     .dear_lines = 1 << 18, /* lines of a run where loads are dear: as exact as more. Chosen */
-    .as_much = 0.97,    /* of what moves most in few turns: long runs may move more. By sim:k20 */
-    .line_bytes = 128,  /* bytes that a request moves */
-    .latency_turns = 3, /* turns of a run for latencies. Chosen */
-    .least_turns = 8,   /* turns of a run for bandwidth. Chosen */
+    .as_much = 0.97, /* of what moves most in few turns: long runs may move more. By sim:k20 */
+    .steady = 0.05,  /* of a rate: so much two runs may differ. Chosen */
+    .most_written = 1 << 27,           /* bytes of the longest run for that. Chosen */
+    .longer = 4,                       /* times as many turns more as were taken. Chosen */
+    .line_bytes = 128,                 /* bytes that a request moves */
+    .latency_turns = 3,                /* turns of a run for latencies. Chosen */
+    .least_turns = 8,                  /* turns of a run for bandwidth. Chosen */
     .first_bytes = UINT64_C(32) << 20, /* bytes of streamed memory: 256 Ki lines. Chosen */
 };
 
@@ -175,9 +178,33 @@ static uint64_t enough_turns(const struct lab *lab, const struct loaded_latency 
     return (uint64_t)turns;
 }
 
-static void set_bandwidth(struct lab *lab, struct attribute *out, const char *op, double bytes,
-                          double cycles, double ns, double requests)
+/* What a longer run moves more than a shorter one, and in how many cycles and ns. */
+struct moved {
+    double bytes, cycles, ns;
+};
+
+static struct moved moved_more(const struct flown *longer, double turns, const struct flown *first,
+                               double first_turns)
 {
+    return (struct moved){.bytes = longer->bytes - first->bytes,
+                          .cycles = longer->slowest * turns - first->slowest * first_turns,
+                          .ns = first->ns > 0 ? fmax(0, longer->ns - first->ns) : 0};
+}
+
+static double rate_of(const struct moved *moved)
+{
+    return moved->cycles > 0 ? moved->bytes / moved->cycles : INFINITY;
+}
+
+static bool is_more(const struct moved *moved, double than)
+{
+    return than > 0 && rate_of(moved) > (1 + limits.steady) * than;
+}
+
+static void set_bandwidth(struct lab *lab, struct attribute *out, const char *op,
+                          const struct moved *moved, double requests)
+{
+    double bytes = moved->bytes, cycles = moved->cycles, ns = moved->ns;
     char id[24], reason[160];
     lab_evidence(lab, id, "memory",
                  "flight op=%s: %.4g bytes in %.6g cycles, %.6g ns, with %.0f lines under way", op,
@@ -192,12 +219,45 @@ static void set_bandwidth(struct lab *lab, struct attribute *out, const char *op
 }
 
 /*
+ * More is written than was read, which passes the same bus: what lies before it may still take
+ * stores that nobody waits for. Ever longer runs, until two of them move as much in a cycle, or no
+ * more than was read. Undecided where none do.
+ */
+static int write_longer(struct lab *lab, struct moved *moved, struct ground *ground, size_t best,
+                        double requests, struct flown *before, uint64_t turns, double read)
+{
+    double most = fmin(limits.most_written, 0.5 * (double)lab->options->max_footprint_bytes);
+    most = fmax(1, most / (requests * limits.line_bytes)) - 1;
+    uint64_t all = (uint64_t)most, more = turns * limits.longer;
+    bool agree = false;
+    while (!agree && turns + more <= all) {
+        struct flown longer;
+        ground->next = 0;
+        int rc = fly(lab, &longer, ground, &shapes[best], "store", turns + more, requests);
+        if (rc) {
+            return rc;
+        }
+        double rate = rate_of(moved);
+        *moved = moved_more(&longer, (double)(turns + more), before, (double)turns);
+        agree = isfinite(rate) && fabs(rate_of(moved) - rate) <= limits.steady * rate;
+        agree = agree || !is_more(moved, read);
+        *before = longer;
+        turns += more;
+        /* The last one is as long as it can be, if that is no less than the one before. */
+        bool fits = turns + more * limits.longer <= all;
+        more = fits || all < turns + more ? more * limits.longer : all - turns;
+    }
+    return agree ? 0 : lab_undecided(lab, "longer runs of stores move ever less in a cycle");
+}
+
+/*
  * What more turns move more, by the time that they take more: beginnings and what L2 keeps of
  * stores are in both. Fast memories want a longer beginning too, by their scatter, and
- * so do the few turns that are taken where nobody knows how long they last.
+ * so do the few turns that are taken where nobody knows how long they last. *rate, bytes a cycle:
+ * of loads, which stores are held against; 0: there was none.
  */
 static int measure_bandwidth(struct lab *lab, struct attribute *out, struct ground *ground,
-                             size_t best, const char *op, uint64_t least_bytes)
+                             size_t best, const char *op, uint64_t least_bytes, double *rate)
 {
     const struct loaded_latency *point = &lab->out->memory.loaded[best];
     double requests = point->requests;
@@ -213,10 +273,16 @@ static int measure_bandwidth(struct lab *lab, struct attribute *out, struct grou
     }
     int rc = fly(lab, &f, ground, &shapes[best], op, first, requests);
     rc = rc ? rc : fly(lab, &longer, ground, &shapes[best], op, first + more, requests);
+    if (rc) {
+        return rc;
+    }
+    struct moved moved = moved_more(&longer, (double)(first + more), &f, (double)first);
+    if (is_more(&moved, *rate)) {
+        rc = write_longer(lab, &moved, ground, best, requests, &longer, first + more, *rate);
+    }
+    *rate = rate_of(&moved);
     if (rc == 0) {
-        set_bandwidth(lab, out, op, longer.bytes - f.bytes,
-                      longer.slowest * (double)(first + more) - f.slowest * (double)first,
-                      f.ns > 0 ? fmax(0, longer.ns - f.ns) : 0, requests);
+        set_bandwidth(lab, out, op, &moved, requests);
     }
     return rc;
 }
@@ -226,6 +292,7 @@ int memory_dissect(struct lab *lab)
     const struct cache_result *l2 = find_l2(lab->out);
     struct ground ground = {.l2_bytes = l2_bytes(l2)};
     size_t best = 0;
+    double rate = 0;
     if (l2 && l2->size.status == ATTRIBUTE_ABSENT) {
         return lab_undecided(lab, "bandwidth is measured past an L2, and none shows");
     }
@@ -234,10 +301,10 @@ int memory_dissect(struct lab *lab)
     }
     struct memory_result *m = &lab->out->memory;
     int rc = measure_latencies(lab, &ground, &best);
-    rc = rc ? rc : measure_bandwidth(lab, &m->read_bandwidth, &ground, best, "load", 0);
+    rc = rc ? rc : measure_bandwidth(lab, &m->read_bandwidth, &ground, best, "load", 0, &rate);
     return rc ? rc
               : measure_bandwidth(lab, &m->write_bandwidth, &ground, best, "store",
-                                  2 * ground.l2_bytes);
+                                  2 * ground.l2_bytes, &rate);
 }
 
 void memory_refuse(struct dissection *out, const struct refusal *why)
