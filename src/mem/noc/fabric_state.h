@@ -2,7 +2,7 @@
  * The network's state, in flat arrays. A router's input virtual channels are numbered port x
  * virtual_channels + channel, its output ones likewise; those of all routers follow one another.
  * Behind the outputs of the routers come those of the nodes, so that a node sends into its router
- * as routers do into each other. Made by fabric_build.c, moved by fabric.c and fabric_swift.c.
+ * as routers do into each other. Made by fabric_build.c, moved by fabric.c.
  */
 #ifndef SONDE_MEM_NOC_FABRIC_STATE_H
 #define SONDE_MEM_NOC_FABRIC_STATE_H

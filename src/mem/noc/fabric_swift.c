@@ -3,11 +3,11 @@
  * crossbar input for itself, iSLIP of one iteration allocates, and a virtual channel takes a cycle
  * or more. What happens is what fabric.c makes happen, to the cycle; how it is kept differs. A busy
  * simulator finds little of a network in its nearest cache, and cannot foretell what comes next in
- * one: so what a flit meets on its way is small, and steps that may be due or not are written down
- * without asking first, and forgotten if not.
+ * one: so what a flit meets on its way is small, and whether something can happen at a port is
+ * computed from its sets, not asked.
  *
  *      due in a cycle ---> asks for a virtual channel ---> has one ---> leaves ---> due, or empty
- *         a list              port.asking                  a list      port.ready
+ *         a list              port.asking                  a list     port.ready
  *
  * Sets go by output port: an input that loses, waits for a channel or has no credit is not touched.
  * Of a port's virtual channels those may send that are both `ready` and `credited`. A channel goes
