@@ -119,9 +119,9 @@ void sm_cluster_go(struct sm *sm, struct exec_cluster *cluster, uint32_t rank);
 void sm_barriers_changed(struct sm *sm, uint32_t cycles);
 
 /*
- * Between launches: stores to device memory are kept back from now on (exec/stores.h), and seen by
- * others when sm_publish_stores() says so. Or no longer, while CTAs run, too: what was kept is
- * published before. SONDE_ENOMEM.
+ * Between launches: stores to device memory are kept back from now on (exec/memory/stores.h), and
+ * seen by others when sm_publish_stores() says so. Or no longer, while CTAs run, too: what was kept
+ * is published before. SONDE_ENOMEM.
  */
 int sm_keep_stores(struct sm *sm, bool keep);
 bool sm_has_stores(const struct sm *sm);

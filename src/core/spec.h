@@ -103,7 +103,7 @@ struct coalesce_spec {
     bool halving;                /* the rules of compute capability 1.2: coalesce_halve() */
 };
 
-/* How lanes of a warp that disagree go on: see exec/diverge.h. */
+/* How lanes of a warp that disagree go on: see exec/divergence/diverge.h. */
 enum divergence { DIVERGENCE_STACK, DIVERGENCE_INDEPENDENT };
 
 /* pending/pending.def: PENDING(ID, "name", "doc") */

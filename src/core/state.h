@@ -46,30 +46,29 @@ struct sm_warp {
     const struct exec_uop_info *next; /* the instruction at exec.pc */
     const struct exec_uop_info *program;
     uint64_t ready_cycle;
-    uint64_t next_issue; /* the instruction before allows the next from here on */
-    uint64_t
-        fence_cycle; /* of a fence or release that has begun, and acts at the next issue; or 0 */
-    uint64_t *slot_ready; /* by place: exec_uop_info */
+    uint64_t next_issue;  /* the instruction before allows the next from here on */
+    uint64_t fence_cycle; /* when a fence or release began that acts at the next issue; 0: none */
+    uint64_t *slot_ready; /* cycle at which a result is ready, by exec_uop_info.place */
     struct sm_cta *cta;
     uint32_t slot, index; /* in the SM; in the CTA */
     uint32_t scheduler;   /* that the slot is dealt to */
     const uint8_t *units; /* of its sub-core: by class, the place in sm->unit */
     struct sm_unit *unit; /* of a ready one: that `next` waits for */
-    uint32_t part;        /* of a slot that has been earned, in LOWER_ONE-ths */
+    uint32_t part;        /* of an issue slot, in LOWER_ONE-ths: what lowered instructions left */
     enum warp_state state;
     bool blocked;
     uint32_t outstanding;       /* accesses that are not complete */
     uint32_t loads_out;         /* those among them with a result */
     uint32_t atomics_out;       /* atomics issued and not yet performed */
     uint32_t acquires_out;      /* accesses with acquire that are not complete */
-    uint32_t holds;             /* accesses that hold the warp until they are complete */
+    uint32_t holds;             /* accesses that are not complete and keep the warp from issuing */
     struct lsu_access *atomics; /* those that have left the LSU's queue, oldest first */
     struct exec_warp exec;
     struct exec_env env;
-    uint64_t products_ready;              /* asynchronous products so far, .. */
-    uint64_t group_ready[PRODUCT_GROUPS]; /* .. by their last groups, of which `groups` have been */
-    uint32_t groups;
-    struct async_groups copies, bulk; /* of cp.async, of bulk copies to device memory */
+    uint64_t products_ready;              /* end of all asynchronous products so far */
+    uint64_t group_ready[PRODUCT_GROUPS]; /* end of each of the last groups of them: a ring */
+    uint32_t groups;                      /* committed so far */
+    struct async_groups copies, bulk;     /* of cp.async, of bulk copies to device memory */
     struct copies_arrivals arrivals;
 };
 
@@ -77,17 +76,18 @@ struct sm_warp {
 
 struct sm_unit {
     uint32_t latency_cycles, lanes_per_cycle;
-    uint16_t warp_lanes;  /* that a warp takes: 32, of a sub-core's unit times their number */
-    uint8_t lanes_shift;  /* of which lanes_per_cycle is the power of two; UNIT_NO_SHIFT: none */
-    bool feeds_lsu;       /* it issues into the LSU's queues: UNIT_LSU, UNIT_TEX */
-    uint64_t busy_lanes;  /* free again at this time, counted in lanes_per_cycle-ths of a cycle */
-    uint64_t ready_warps; /* of `ready`: those whose next instruction goes here */
+    uint16_t warp_lanes;  /* that a warp takes: 32; of a sub-core's unit 32 times the sub-cores */
+    uint8_t lanes_shift;  /* lanes_per_cycle is 1 << lanes_shift; UNIT_NO_SHIFT: no power of two */
+    bool feeds_lsu;       /* issues into the LSU's queues: UNIT_LSU, UNIT_TEX */
+    uint64_t busy_lanes;  /* when it is free again, in units of a cycle / lanes_per_cycle */
+    uint64_t ready_warps; /* ready warps whose next instruction goes here */
 };
 
 struct sm {
     /* What every cycle touches. */
     uint64_t ready;
-    uint64_t ready_beside; /* those of them that may issue beside another, whatever is taken */
+    uint64_t ready_beside; /* ready warps whose next instruction takes less than an issue slot: it
+                              may issue although its unit is taken */
     uint64_t cycle;        /* all cycles up to this one are over */
     uint64_t wheel_used;
     uint64_t wheel[WHEEL_CYCLES];

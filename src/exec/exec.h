@@ -8,9 +8,9 @@
  * Registers are structure-of-arrays: 32-bit ones are uint32_t[32], 64-bit ones uint64_t[32]; a
  * predicate is one lane mask. All lanes are computed, results are committed under the active mask.
  *
- * Memory: device addresses are host addresses inside one reserved range (exec/memory.h), so a
- * global access is a bounds check and a memcpy. Shared and local memory are per-CTA and per-thread
- * windows with their own address ranges for generic addressing.
+ * Memory: device addresses are host addresses inside one reserved range (exec/memory/memory.h), so
+ * a global access is a bounds check and a memcpy. Shared and local memory are per-CTA and
+ * per-thread windows with their own address ranges for generic addressing.
  */
 #ifndef SONDE_EXEC_EXEC_H
 #define SONDE_EXEC_EXEC_H
@@ -29,28 +29,29 @@
 #define EXEC_MAX_PLACES (EXEC_MAX_SLOTS_READ + 8 + 4 + 2)
 
 struct exec_program; /* a kernel decoded for execution; immutable, shared by all warps */
-struct exec_memory;  /* the memory image of a device, see exec/memory.h */
+struct exec_memory;  /* the memory image of a device, see exec/memory/memory.h */
 struct exec_transfers;
 struct marks;
 struct team; /* util/team.h */
 
-/*
- * What an instruction says of the groups of a warp's asynchronous operations. GROUPS_ARRIVE: it
- * waits for nothing, but arrives at a barrier when all before it are over.
- */
-enum exec_groups { GROUPS_NOTHING, GROUPS_COMMIT, GROUPS_WAIT, GROUPS_WAIT_ALL, GROUPS_ARRIVE };
+/* What an instruction does with the groups of a warp's asynchronous operations. */
+enum exec_groups {
+    GROUPS_NOTHING,
+    GROUPS_COMMIT,   /* the operations so far become a group */
+    GROUPS_WAIT,     /* waits for all groups but the youngest N */
+    GROUPS_WAIT_ALL, /* waits for all groups */
+    GROUPS_ARRIVE    /* does not wait; a barrier gets an arrival when all earlier operations end */
+};
 
-/* For whom a fence or a release is: who uses an mbarrier that was made (fence.mbarrier_init), what
- * copies for the thread (fence.proxy.async) out of shared memory alone, the CTA, what copies out of
- * any, other CTAs, the host and other GPUs. */
+/* The reach of a fence or a release: who is to see the accesses before it. */
 enum exec_reach {
-    REACH_NOBODY,
-    REACH_INIT,
-    REACH_SHARED_COPIES,
-    REACH_CTA,
-    REACH_COPIES,
-    REACH_OTHERS,
-    REACH_SYSTEM
+    REACH_NOBODY,        /* no fence and no release */
+    REACH_INIT,          /* users of a new mbarrier: fence.mbarrier_init */
+    REACH_SHARED_COPIES, /* bulk copies out of shared memory: fence.proxy.async.shared */
+    REACH_CTA,           /* the threads of the CTA */
+    REACH_COPIES,        /* bulk copies out of any memory: fence.proxy.async */
+    REACH_OTHERS,        /* other CTAs of the GPU */
+    REACH_SYSTEM         /* the host and other GPUs */
 };
 
 /* What the scoreboard and the issue logic need to know of the instruction at a pc. */
@@ -68,8 +69,8 @@ struct exec_uop_info {
     bool acquires, releases; /* of memory order: later accesses wait for it; it for earlier ones */
     enum exec_reach reach;   /* of a fence or release */
     enum isa_space space;    /* of a memory access, SPACE_NONE: generic */
-    /* All of the slots below, as places of the scoreboard: registers, then predicates. Each once,
-     * and those that are written last. */
+    /* The slots below as places of the scoreboard: registers, then predicates. Each place stands
+     * here once; places that are written come last. */
     uint8_t place_count, result_count;
     uint16_t place[EXEC_MAX_PLACES];
     uint8_t src_count, dst_count;
@@ -78,17 +79,18 @@ struct exec_uop_info {
     uint16_t dst[8];                   /* slots written */
     uint8_t src_pred[4], dst_pred[2];  /* predicate slots, guard included */
     uint16_t product_columns;          /* of an asynchronous matrix product; 0: it is none */
-    enum isa_step product;             /* what a synchronous one is made of, and */
-    uint8_t product_steps;             /* of how many; 0: it is none */
-    bool is_outward; /* reaches memory, or the driver, when it issues and not by an access */
-    bool is_async;   /* one of those below */
+    enum isa_step product;             /* the steps of a synchronous one, .. */
+    uint8_t product_steps;             /* .. and how many; 0: it is none */
+    bool is_outward; /* reaches memory or the driver at its issue, without an access */
+    bool is_async;   /* has one of the members below */
     enum exec_groups products, copies, bulk;
-    /* GROUPS_WAIT: the youngest groups, which may go on. */
+    /* GROUPS_WAIT: N, the youngest groups, which are not waited for. */
     uint8_t products_left, copies_left, bulk_left;
-    bool is_bulk;      /* copies that env->transfers is told of */
-    bool is_bulk_copy; /* of these: sees what was stored before a fence of proxies alone */
-    bool is_mbarrier, is_remote; /* is_remote: perhaps of another CTA's */
-    bool is_test;                /* of a barrier in shared memory, which it leaves as it is */
+    bool is_bulk;      /* a copy that env->transfers is told of */
+    bool is_bulk_copy; /* a bulk copy, which sees earlier stores only behind a proxy fence */
+    bool is_mbarrier;
+    bool is_remote; /* its mbarrier may lie in another CTA's shared memory */
+    bool is_test;   /* only reads its mbarrier */
     struct lowered lowered;
 };
 
@@ -111,13 +113,13 @@ enum exec_access_kind {
 
 /*
  * Generic addresses of what is not global memory. Shared, local and kernel parameters appear in
- * windows below device memory (exec/memory.h); the address of global and constant memory is the
- * same with and without a state space.
+ * windows below device memory (exec/memory/memory.h); the address of global and constant memory is
+ * the same with and without a state space.
  *
- *     0       1      2       16       17        31
- *     | shared | local | param | .. | rank 0 | rank 1 | .. | rank 15 |    windows from
- * EXEC_SHARED_WINDOW
+ *     window   0        1       2            16       17             31
+ *              | shared | local | param | .. | rank 0 | rank 1 | .. | rank 15 |
  *
+ * Window 0 begins at EXEC_SHARED_WINDOW.
  * The shared memory of the CTA of rank r in a cluster is in window 16 + r. An address of the state
  * space shared::cluster is the same without EXEC_SHARED_WINDOW, so that one below the window's size
  * is in the own CTA.
@@ -209,7 +211,7 @@ struct exec_cta {
 };
 
 /*
- * Texture and surface objects (exec/texture.h). Handle h of a kernel is the entry h -
+ * Texture and surface objects (exec/texture/texture.h). Handle h of a kernel is the entry h -
  * EXEC_TEXTURE_HANDLE of the launch's textures, or h - EXEC_SURFACE_HANDLE of its surfaces. A
  * .texref or .surfref variable of the program holds a handle.
  */
@@ -297,8 +299,8 @@ struct exec_env {
         *transfers,             /* exec/ops/async/transfer.h; NULL: nobody gives copies time */
         *copies;                /* the same for arrivals of cp.async */
     struct marks *marks;        /* exec/memory/marks.h; NULL: no other thread runs CTAs */
-    struct exec_stores *stores; /* exec/stores.h: stores to device memory wait there. NULL: they
-                                   are seen by all at once */
+    struct exec_stores *stores; /* exec/memory/stores.h: stores to device memory wait there. NULL:
+                                   they are seen by all at once */
     bool untimed; /* nobody asks when its instructions happen: loops for that are chosen */
 };
 

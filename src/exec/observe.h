@@ -21,8 +21,8 @@ enum exec_barrier_use { BARRIER_INIT, BARRIER_INVALIDATE, BARRIER_USE };
 
 struct exec_observer {
     void *ctx;
-    /* Of accesses to a block's own shared memory it sees one of so many, and none to parameters and
-     * constants; 0: all. */
+    /* N: it sees one in N accesses to a block's own shared memory, and none to parameters and
+     * constants; 0: it sees all. */
     uint32_t shared_seen_of;
     /* What the members below get as `launch`; NULL: no memory for it. `*watch` is one byte for each
      * pc of the program, borrowed until the end: not 0, where issues() is wanted. */
@@ -42,7 +42,7 @@ struct exec_observer {
                     enum isa_space space, uint64_t bytes);
     /* An instruction that reaches memory without an access cannot do so there: `bytes` (0: it only
      * names the place) at `address`, which must be a multiple of `align`. The launch faults. NULL:
-     * he need not know. */
+     * not wanted. */
     void (*stops)(struct exec_warp *warp, uint32_t lane, enum isa_space space, uint64_t address,
                   uint64_t bytes, uint64_t align);
     /* A lane's surface access of `bytes` at x, y, z and layer, as the program gives them, lies

@@ -37,7 +37,7 @@ struct element {
 };
 
 struct uop_value;  /* ops/value.h */
-struct uop_matrix; /* ops/matrix.c */
+struct uop_matrix; /* ops/matrix/matrix.c */
 struct uop_async;  /* ops/async/: each file's own */
 struct uop_tensor; /* ops/async/tensor.c */
 struct uop_wgmma;  /* ops/matrix/wgmma.c */

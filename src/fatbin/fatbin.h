@@ -6,10 +6,14 @@
  * and 13.0 write. Numbers are little-endian:
  *
  *     container   0 u32 magic | 4 u16 version 1 | 6 u16 header bytes, 16 | 8 u64 bytes of entries
+ *
  *     entry       0 u16 kind | 4 u32 header bytes | 8 u64 payload bytes, padded
- *                 16 u32 compressed bytes, 0: as they are | 28 u32 SM | 32, 36 u32 name: offset,
- * bytes 40 u64 flags | 56 u64 uncompressed bytes wrapper     0 u32 magic | 4 u32 version | 8
- * pointer to a container 16 version 2: pointer to containers, ended by NULL
+ *                 16 u32 compressed bytes, 0: as they are | 28 u32 SM
+ *                 32 u32 offset of the name | 36 u32 its bytes
+ *                 40 u64 flags | 56 u64 uncompressed bytes
+ *
+ *     wrapper     0 u32 magic | 4 u32 version | 8 pointer to a container
+ *                 16 version 2: pointer to containers, ended by NULL
  */
 #ifndef SONDE_FATBIN_FATBIN_H
 #define SONDE_FATBIN_FATBIN_H

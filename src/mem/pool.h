@@ -1,7 +1,7 @@
 /*
  * Objects of one size, taken and given back in any order. Memory grows in chunks that stay until
- * the end, so pointers are stable and the steady state allocates nothing. Objects come back as
- * they were put.
+ * the end, so pointers are stable and the steady state allocates nothing. An object that is taken
+ * again has the bytes with which it was put back, but for the first word.
  */
 #ifndef SONDE_MEM_POOL_H
 #define SONDE_MEM_POOL_H

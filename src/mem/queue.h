@@ -1,8 +1,13 @@
 /*
- * What every port has: a bounded first-in first-out queue of requests, and the senders that were
- * refused and wait for space in it. They are called as events of the present time, in the order
- * in which they asked, so that none is called out of the middle of another component's work. All
- * waiting ones are called, and those refused again ask again; who was first the last time is last.
+ * The two halves of a port.
+ *
+ *   request queue  a bounded first-in first-out queue of requests
+ *   waiter         a sender whose request was refused, and the function that tells it of space
+ *
+ * When there is space, all waiters are called, each as an event of the present time, so that none
+ * runs in the middle of another component's work. They are called in the order in which they asked.
+ * A waiter that is refused again asks again. The one that was called first is called last the next
+ * time, if it still stands first: so all senders get their turn.
  */
 #ifndef SONDE_MEM_QUEUE_H
 #define SONDE_MEM_QUEUE_H
@@ -24,7 +29,7 @@ struct waiters {
     uint32_t source;
     uint32_t count, capacity;
     struct waiter *list;
-    struct waiter first; /* who was called first the last time */
+    struct waiter first; /* that was called first the last time */
 };
 
 void waiters_init(struct waiters *waiters, struct engine *engine, uint32_t source);

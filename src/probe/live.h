@@ -1,6 +1,12 @@
 /*
  * What the live source's files share: the device with its loaded kernels and memory, and how a
- * probe is run. Nothing here is seen outside the room.
+ * probe is run. Only this room includes it.
+ *
+ *   walk     loads, in a given order, of elements in a buffer
+ *   ground   the buffer of walks, and which elements lie in it now
+ *   touch    a read of the whole footprint by all threads of a block: a fast warm-up
+ *   variant  a kernel's text with another opcode (variants.c)
+ *   work     what a device counts of what it has done (device->work), in microseconds of a core
  */
 #ifndef SONDE_PROBE_LIVE_H
 #define SONDE_PROBE_LIVE_H
@@ -8,7 +14,7 @@
 #include "probe/probe.h"
 #include "util/container/vec.h"
 
-/* Device memory that is asked for when first needed, kept, and replaced when it is too small. */
+/* Device memory. It is allocated when first needed, and replaced when it is too small. */
 struct buffer {
     uint64_t address, bytes;
     bool is_mapped;      /* of pages that are mapped one by one */
@@ -41,13 +47,14 @@ struct probe_live {
     VEC(struct loaded_kernel) kernels;
     struct ground grounds[GROUND_COUNT];
     struct buffer out, staging, flush, cold;
-    uint64_t cold_at;                /* of `cold`: lines from here on were not read for longest */
-    uint64_t work_begin, work_limit; /* of the device's work; 0: none */
-    double allowed, kept;   /* share of that which may be done by now; of it, for few loads alone */
-    uint32_t touch_threads; /* a block of so many was too large; 0: none was */
-    double line_work;       /* what a line of a copy or a stream cost when that was last done */
-    double touch_work;      /* what reading a place beforehand cost when that was last done */
-    double order_work;      /* what an ordered load cost when many were last done */
+    uint64_t cold_at;                /* where in `cold` lines begin that were read longest ago */
+    uint64_t work_begin, work_limit; /* work when the limit was set; at most; 0: no limit */
+    double allowed;                  /* share of the work in between that may be done by now */
+    double kept;                     /* share of it that requests of few loads have to themselves */
+    uint32_t touch_threads;          /* a block of so many threads was too large; 0: none was */
+    double line_work;  /* of a line of a copy or a stream, when one was last measured */
+    double touch_work; /* of a line of a touch, likewise */
+    double order_work; /* of an ordered load, likewise, where there were many */
 };
 
 /* ---- kernels.c ---- */

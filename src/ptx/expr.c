@@ -1,8 +1,7 @@
 /*
- * Constant expressions: C's operators and precedence on 64-bit integers and doubles, with (.s64)
- * and
- * (.u64) casts. Source: PTX ISA 9.0, 4.6. Signed operands stay signed; an unsigned operand makes
- * the operation unsigned; shifts by 64 or more give 0 or copies of the sign.
+ * Constant expressions: C's operators and precedence on 64-bit integers and doubles, with casts to
+ * (.s64) and (.u64). Source: PTX ISA 9.0, 4.6. Signed operands stay signed; an unsigned operand
+ * makes the operation unsigned; shifts by 64 or more give 0 or copies of the sign.
  */
 #include "ptx/parser.h"
 

@@ -1,8 +1,8 @@
 /*
  * Images: arrays and views of linear memory, copies of texels, and the objects through which
  * kernels reach them. An array takes a range of addresses that belongs to no allocation, so that a
- * global access to it is out of bounds; its layout is exec/texture.h's. Limits are those of the
- * CUDA C Programming Guide's technical specifications for compute capability 9.0, whatever the
+ * global access to it is out of bounds; its layout is exec/texture/texture.h's. Limits are those of
+ * the CUDA C Programming Guide's technical specifications for compute capability 9.0, whatever the
  * model; linear memory need only be aligned to texels, where drivers want more. Leaves out:
  * anisotropy, sRGB, seamless cubes, views of some levels or layers, multisampling.
  */

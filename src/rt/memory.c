@@ -78,7 +78,7 @@ static int range_check(struct rt *rt, const char *what, uint64_t address, uint64
                                                          : range_refuse(rt, what, address, bytes);
 }
 
-/* A device address is the host address of the byte (exec/memory.h). */
+/* A device address is the host address of the byte (exec/memory/memory.h). */
 static void *host_pointer(uint64_t address)
 {
     return (void *)(uintptr_t)address;

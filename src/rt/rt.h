@@ -1,7 +1,7 @@
 /*
  * What a CUDA driver does, over the simulated GPU: modules, memory, copies, launches. Physical
- * frames are allocated and page tables kept here; the GPU asks for translations. Later the drop-in
- * libcuda/libcudart are thin tables over this file, so it follows the driver API's notions.
+ * frames are allocated and page tables kept here; the GPU asks for translations. The drop-in
+ * libcuda and libcudart (shim/) lie over it, so it follows the driver API's notions.
  */
 #ifndef SONDE_RT_RT_H
 #define SONDE_RT_RT_H

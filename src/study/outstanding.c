@@ -12,7 +12,8 @@
  *                  their mean, and is then flat until it has grown by FLAT_SHARE of the rise
  *
  * The L2 of Figure 2 ends at the largest copy of which a flush takes half as large a share as of
- * any. All of it is of traces; a dissection's inference (infer/outstanding.c) goes other ways.
+ * any. All of it is of traces; a dissection's inference (infer/outstanding/outstanding.c) goes
+ * other ways.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,10 +1,11 @@
 /*
- * Decoding, in three layers. This header is the lowest: the decoder and its services, which name no
- * operation. Each file of them uses only those before it: refuse.c (errors), loops.c (loops over
- * lanes), layout.c (where variables lie), function.c (functions), operand.c (operands and
- * constants). The operations
- * (exec/ops/) lie above the services, and decode.c, the loop over instructions, lies above the
- * operations' table.
+ * Decoding, in three layers:
+ *
+ *   services    this header. They name no operation. Each file uses only those before it: refuse.c
+ *               (errors), loops.c (loops over lanes), layout.c (where variables lie), function.c
+ *               (functions), operand.c (operands and constants)
+ *   operations  exec/ops/
+ *   decode.c    the loop over instructions, above the operations' table
  *
  * decode.c calls one decode function for each instruction, with a zeroed uop and info whose guard,
  * unit and pc are set. That function chooses the run function, translates the operands and notes in

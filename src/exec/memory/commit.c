@@ -292,7 +292,7 @@ static bool commit_contiguous(const struct exec_warp *warp, const struct uop_mem
     return true;
 }
 
-/* The way of stores where an SM's own are kept back (exec/stores.h). */
+/* The way of stores where an SM's own are kept back (exec/memory/stores.h). */
 static int keep_stores(const struct exec_warp *warp, const struct exec_access *access,
                        uint8_t *const pointers[WARP_LANES])
 {

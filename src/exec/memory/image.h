@@ -1,6 +1,6 @@
 /*
  * The memory image from inside: what every access tests, inline. For memory.c and the files that
- * execute loads and stores; everybody else uses exec/memory.h.
+ * execute loads and stores; everybody else uses exec/memory/memory.h.
  */
 #ifndef SONDE_EXEC_IMAGE_H
 #define SONDE_EXEC_IMAGE_H

@@ -1,6 +1,6 @@
 /*
  * Control flow: branches, exits, traps. What happens to lanes that part is the business of
- * exec/diverge.h; here is only who goes where. Source: PTX ISA 9.0, 9.7.12.
+ * exec/divergence/diverge.h; here is only who goes where. Source: PTX ISA 9.0, 9.7.12.
  */
 #include "exec/fault.h"
 #include "exec/ops/decoders.h"

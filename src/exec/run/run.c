@@ -1,9 +1,9 @@
 /*
  * Functional mode: a launch without timing. CTAs run one after the other (flight.c). The CTAs of a
  * cluster, and all of a cooperative launch, may wait for each other: they are in flight together
- * and take turns too, as do others that seem to wait (crowd.c). Left out: CTAs of other launches
- * that wait for each other. CTAs that have
- * nothing to do with each other run on several host threads: share.c.
+ * and take turns too, as do others that seem to wait (crowd.c). CTAs that have nothing to do with
+ * each other run on several host threads (share.c). Left out: CTAs of different launches that wait
+ * for each other.
  */
 #include <assert.h>
 #include <inttypes.h>

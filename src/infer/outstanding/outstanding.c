@@ -1,7 +1,7 @@
 /*
  * What an SM may have outstanding, and in what it keeps it (Lashgar et al., HEART 2015, and past
  * it): how many independent loads a warp has in flight; where the time of more and more loads jumps
- * (outstanding_ray.c), along rays of 1, 2, 4, .. 32 lanes a warp instruction; and which count is
+ * (ray.c), along rays of 1, 2, 4, .. 32 lanes a warp instruction; and which count is
  * the same at all jumps. A table of misses (MSHR) and a limit on requests fill by requests, a table
  * of instructions (PRT) by warp instructions, whatever lanes they have. Each ray bounds the count
  * from both sides in either unit: it fits before the jump, it does not behind it, and a ray without

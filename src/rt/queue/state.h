@@ -4,12 +4,12 @@
  * its last operation, on which the next one waits; an event is its last record; a graph's nodes
  * become operations when it is launched.
  *
- *     what is asked      enqueue.c, event.c, instance.c (graphs' launches), stream.c
- *     makes it happen    watch.c, pump.c, alone.c
- *     what there is      op.c, load.c, graph.c, capture.c, params.c, pool.c
- *     what copies do     copy.c, and take: link.c; words of memory: value.c
- *     one at a time      lock.c
- *     how it ends        end.c, budget.c
+ *     requests of the host     enqueue.c, event.c, instance.c (launches of graphs), stream.c
+ *     operations begin, end    watch.c, pump.c, alone.c
+ *     objects                  op.c, load.c, graph.c, capture.c, params.c, pool.c
+ *     copies                   copy.c (bytes), link.c (time), value.c (single words)
+ *     mutual exclusion         lock.c
+ *     the end of all work      end.c, budget.c
  *
  * Times. An operation begins at the end of the last that it waits for, and not before the host's
  * time when it was put in: the latest end that the host has waited for or seen by polling. What

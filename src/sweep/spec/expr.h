@@ -1,7 +1,6 @@
 /*
- * Values of a sweep, and expressions over them: which points there are (`where`), what a point
- * costs
- * (`cost`), columns that are computed.
+ * Values of a sweep, and expressions over them: which points there are (`where`), the cost of a
+ * point (`cost`), columns that are computed.
  *
  *   or     and { || and }             and      compare { && compare }
  *   compare  sum [ == != < <= > >= sum ]      sum  product { + - product }

@@ -1,9 +1,9 @@
 /*
  * Texture fetches: tex with and without a level or gradients, tld4. Issue finds texture, sampler,
  * layer and level of each lane and keeps them in the access; commit reads the texels and filters
- * (exec/filter.c), so that a fetch sees memory as it is when the timing model lets it. PTX ISA 9.0,
- * 9.7.10; CUDA C Programming Guide, "Texture Fetching". Leaves out: multisampled images, comparison
- * of depths, whether a texel is resident.
+ * (exec/texture/filter.c), so that a fetch sees memory as it is when the timing model lets it. PTX
+ * ISA 9.0, 9.7.10; CUDA C Programming Guide, "Texture Fetching". Leaves out: multisampled images,
+ * comparison of depths, whether a texel is resident.
  *
  * In an access of kind ACCESS_TEXTURE each lane has
  *

@@ -1,8 +1,8 @@
 /*
- * One step on a circle of `length` routers, the shorter way round (of two equal ones, upwards from
- * even routers). The class
- * of the channel says whether the step from the last router to the first is still ahead (0) or not
- * (1): what waits in class 1 waits only for routers further on, so there is no circle.
+ * One step on a ring of `length` routers, the shorter way round (of two equal ones, upwards from
+ * even routers). The class of the channel says whether the step from the last router to the first
+ * is still ahead (0) or not (1): a packet that waits in class 1 waits only for routers further on,
+ * so packets never wait for each other in a circle.
  */
 #ifndef SONDE_MEM_NOC_TOPOLOGY_WRAP_H
 #define SONDE_MEM_NOC_TOPOLOGY_WRAP_H
