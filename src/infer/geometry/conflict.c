@@ -10,7 +10,10 @@
  *   4. any equal spacing, where sets differ;
  *   5. group testing: an element belongs to the set exactly if the walk fits without it (any
  * policy, any index; policies that resist thrashing, such as SRRIP, never show more than two
- * members). Whichever way a set was found, it is checked in walks of its own: it must not fit, and
+ * members);
+ *   6. drawn lines, fewer than fit: where data are for fewer lines than the tags reach, none of the
+ *      above shows a set.
+ * Whichever way a set was found, it is checked in walks of its own: it must not fit, and
  * must fit without any one member. So the ways follow from "w fit, w + 1 do not" and from nothing
  * else.
  */
@@ -32,7 +35,7 @@
 static const struct {
     unsigned check_all, check_some, group_budget, ways_budget, max_passes, few_passes, min_passes,
         most_spacings, most_ways, most_interleaved, roughly, common_multiple, drawn_unit,
-        drawn_range, drawn_less, draws;
+        drawn_range, drawn_less, drawn_budget, draws;
     double drawn_sure;
 } limits = {
     .check_all = 40,         /* lines: sets up to this size are checked member by member */
@@ -44,11 +47,12 @@ static const struct {
     .min_passes = 3,         /* passes: fewer tell nothing */
     .drawn_unit = 128,       /* bytes from place to place of drawn lines, at least. Chosen */
     .drawn_range = 64,       /* times as many places as lines. Chosen */
-    .drawn_less = 16,      /* part of the lines that fit, by which those drawn are fewer. Chosen */
-    .draws = 3,            /* Chosen */
-    .drawn_sure = 0.8,     /* confidence of ways found so, as where the edge is certain */
-    .most_spacings = 2500, /* spacings of a lattice that are tried */
-    .most_ways = 512,      /* ways: more are not looked for */
+    .drawn_less = 16, /* part of the lines that fit, by which those drawn are fewer. Chosen */
+    .drawn_budget = 1500000, /* loads, after which no more lines are drawn. Chosen */
+    .draws = 3,              /* Chosen */
+    .drawn_sure = 0.8,       /* confidence of ways found so, as where the edge is certain */
+    .most_spacings = 2500,   /* spacings of a lattice that are tried */
+    .most_ways = 512,        /* ways: more are not looked for */
     .most_interleaved = 512, /* elements that fit, of a path whose words lie lines apart: their
                                 sets are sought one by one */
     .roughly = 16,           /* one in so many more elements may fit where the edge is rough */
@@ -564,21 +568,28 @@ static int ways_among_drawn(struct level *level)
 {
     size_t count = level->fit.count - level->fit.count / limits.drawn_less;
     const struct refusal why = level->lab->why;
+    const uint64_t most = level->lab->loads + limits.drawn_budget;
     int rc = INFER_UNDECIDED;
     for (unsigned i = 0; rc == INFER_UNDECIDED && i <= limits.draws && count >= 2; i++) {
+        if (level->lab->loads > most) {
+            break;
+        }
         bool all = i == limits.draws;
         uint32_t *lines = draw_lines(level, count, all ? 1 : i + 1);
         rc = lines ? conflict_of_drawn(level, lines, count, all) : INFER_UNDECIDED;
         free(lines);
     }
-    level->lab->why = rc == INFER_UNDECIDED ? why : level->lab->why;
+    if (rc && lab_soft(rc)) { /* an older recording, too */
+        level->lab->why = why;
+        rc = INFER_UNDECIDED;
+    }
     level->by_drawn = rc == 0;
     return rc;
 }
 
 static bool may_draw(const struct level *level)
 {
-    return !level->outermost && !level->front && level->fit.certain;
+    return !settles_slowly(level) && !level->outermost && !level->front && level->fit.certain;
 }
 
 /*
@@ -607,7 +618,7 @@ int level_ways(struct level *level)
         {0, EASY, EASY_END},  {limits.common_multiple, EASY, SPACED_END},
         {0, CO_MISSES, EASY}, {0, EASY, ALL_END},
     };
-    enum { TRIES = sizeof tries / sizeof *tries, QUICK_TRIES = 2 };
+    enum { TRIES = sizeof tries / sizeof *tries, QUICK_TRIES = 2, DRAWN_AFTER = TRIES - 2 };
     uint64_t first = level->fit.stride;
     if (level->front && first == level->timing.fetch_bytes) {
         return behind_ways(level);
@@ -634,7 +645,7 @@ int level_ways(struct level *level)
         level->large = false; /* at the first stride it was not */
         rc = rc ? rc
                 : find_conflict(level, tries[i].from, tries[i].end, level->fit.certain ? 0.8 : 0.6);
-        if (rc == INFER_UNDECIDED && i == QUICK_TRIES && !slow && may_draw(level)) {
+        if (rc == INFER_UNDECIDED && i == DRAWN_AFTER && may_draw(level)) {
             rc = ways_among_drawn(level);
         }
     }
