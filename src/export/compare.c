@@ -245,10 +245,13 @@ static int compare_facts(struct comparison *comparison, const struct facts *a,
 {
     size_t *partners = calloc(a->count + 1, sizeof(*partners));
     bool *taken = calloc(b->count + 1, sizeof(*taken));
-    int rc = partners && taken ? 0 : error_memory();
-    if (rc == 0) {
-        find_partners(partners, taken, a, b, comparison->options);
+    if (!partners || !taken) {
+        free(partners);
+        free(taken);
+        return error_memory();
     }
+    find_partners(partners, taken, a, b, comparison->options);
+    int rc = 0;
     for (size_t i = 0; rc == 0 && i < a->count; i++) {
         const struct fact *other = partners[i] < b->count ? &b->data[partners[i]] : NULL;
         rc = compare_fact(comparison, &a->data[i], other);

@@ -13,7 +13,12 @@
 #include "util/error.h"
 #include "util/sort.h"
 
-#define OUTSIDE 0.05 /* probability that a median lies outside of its bounds */
+/* Chosen: what bounds of estimates mean everywhere in a dissection. */
+static const struct {
+    double outside;
+} limits = {
+    .outside = 0.05, /* probability that a median lies outside of its bounds */
+};
 
 int sample_create(struct sample *out, const uint32_t *values, size_t count)
 {
@@ -65,7 +70,7 @@ void sample_bound_median(struct attribute *attribute, const struct sample *sampl
 {
     double n = (double)sample->count, heads = 0;
     size_t k = 0;
-    for (size_t i = 0; 2 * i < sample->count && heads <= OUTSIDE / 2; i++) {
+    for (size_t i = 0; 2 * i < sample->count && heads <= limits.outside / 2; i++) {
         k = i > 0 ? i - 1 : 0; /* those before are not too many */
         double at = (double)i;
         heads += exp(lgamma(n + 1) - lgamma(at + 1) - lgamma(n - at + 1) - n * log(2));
