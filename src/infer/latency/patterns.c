@@ -28,12 +28,10 @@
 static const struct {
     unsigned skipped, fewest;
     double least_share;
-    uint64_t all_banks;
 } limits = {
-    .skipped = 2,                   /* first records: their instructions are not cached */
-    .fewest = 4,                    /* loads that make a kind */
-    .least_share = 0.05,            /* share of a kind's loads */
-    .all_banks = UINT64_C(4) << 20, /* bytes: 192 pseudo channels of 16 banks of 1 KiB are 3 MiB */
+    .skipped = 2,        /* first records: their instructions are not cached */
+    .fewest = 4,         /* loads that make a kind */
+    .least_share = 0.05, /* share of a kind's loads */
 };
 enum { MAX_CLASSES = INFER_MAX_LATENCIES };
 
@@ -134,8 +132,7 @@ static struct spectrum_plan make_plan(const struct lab *lab, const char *op,
     return plan;
 }
 
-/* L2 is emptied before, with four times what fits, or what opens a row in every bank of a memory:
- * else a load's first row finds its bank closed or open by what came before. */
+/* L2 is emptied before, with four times what fits. */
 static int build_request(struct trace_request *request, const struct run *run, uint32_t *ring,
                          const struct spectrum_plan *plan)
 {
@@ -150,9 +147,7 @@ static int build_request(struct trace_request *request, const struct run *run, u
     rc = rc ? rc : trace_request_set_u64(request, "cold", 1);
     rc = rc ? rc : trace_request_set_u64(request, "window", run->spectrum.count);
     uint64_t flush = 4 * plan->l2_bytes;
-    return rc ? rc
-              : trace_request_set_u64(request, "flush_bytes",
-                                      flush < limits.all_banks ? limits.all_banks : flush);
+    return rc ? rc : trace_request_set_u64(request, "flush_bytes", flush < 65536 ? 65536 : flush);
 }
 
 static int measure(struct lab *lab, struct run *run, const struct spectrum_plan *plan)
