@@ -31,7 +31,7 @@
 /* Thresholds. Fixed by: blind trials of constants alone (tests/blind), where a member does not say
  * that it was chosen. */
 static const struct {
-    double hit_share, most_share, clearly, quiet, by_chance, sooner, drift, soon, nearer;
+    double hit_share, most_share, clearly, quiet, by_chance, sooner, drift, soon, nearer, nearest;
     unsigned clearly_cycles, quiet_cycles, first_reads, max_line_bytes, sooner_cycles;
 } limits = {
     .hit_share = 0.98,   /* share of the loads that are hits for certain */
@@ -42,6 +42,7 @@ static const struct {
     .quiet_cycles = 2,   /* cycles, the same, and by how much hits differ. Chosen */
     .nearer = 0.8,     /* share of a load from L2: few misses among hits are sooner, too, by 0.89 of
                           8600gts' memory. Chosen */
+    .nearest = 0.9,    /* share of a load from L2: a hit that nothing else bears out. Chosen */
     .drift = 0.02,     /* share of a load that clocks and noise put between two walks. Chosen */
     .soon = 0.1,       /* share of the first reads that are the soonest */
     .by_chance = 1e-6, /* chance: less likely is no accident */
@@ -395,6 +396,12 @@ int behind_begin(struct level *level)
     sample_free(&missed);
     double beneath = level->timing.beneath_cycles;
     rc = rc ? rc : reference_by_words(level);
+    const struct attribute *hit = &level->result->hit_latency;
+    if (rc && lab_soft(rc) &&
+        (hit->value >= limits.nearest * beneath ||
+         front->timing.miss_cycles < limits.nearest * hit->value)) {
+        level->result->hit_latency = (struct attribute){0}; /* as well what L2 takes */
+    }
     if (rc && level->timing.mirror.sum) { /* then the mirror was for something else */
         level->timing.mirror = (struct walk_mirror){0};
         level->timing.threshold = 0;

@@ -87,7 +87,8 @@ static double spread_of(const struct sample *sample)
  */
 static int sample_again(struct level *level, struct sample *all, struct walk_shape shape)
 {
-    for (unsigned run = 1; run <= limits.again && spread_of(all) >= limits.even; run++) {
+    unsigned most = level->outermost ? limits.again : limits.misses_again;
+    for (unsigned run = 1; run <= most && spread_of(all) >= limits.even; run++) {
         struct sample later;
         int rc = sample_walk(level, &later, shape, run);
         if (rc) {
