@@ -99,6 +99,10 @@ lane_compare *lanes_find_compare(const struct lane_table *table, enum isa_mod cm
     default:
         break;
     }
+    const struct lane_compare_entry *special = table->special_compares;
+    for (; special && special->fn; special++)
+        if (special->cmp == cmp && special->type == type)
+            return special->fn;
     for (size_t i = 0; i < table->compare_count; i++) {
         const struct lane_compare_entry *entry = &table->compares[i];
         if (entry->cmp == cmp && entry->type == type)

@@ -46,10 +46,13 @@ struct lane_table {
     /* What runs instead of some of the entries, with the same bits; ended by OP_COUNT. NULL: none.
      */
     const struct lane_entry *special;
+    /* The same of `compares`, ended by a NULL `fn`. */
+    const struct lane_compare_entry *special_compares;
 };
 
 extern const struct lane_table lanes_portable;
 extern const struct lane_entry lanes_special_avx2[], lanes_special_avx512[]; /* special_*.c */
+extern const struct lane_compare_entry lanes_compares_avx512[];
 /* Of count 0 where the compiler cannot. */
 extern const struct lane_table lanes_avx2, lanes_avx512;
 

@@ -8,6 +8,7 @@
 #define LANE_TABLE lanes_avx2
 #define LANE_TABLE_NAME "avx2"
 #define LANE_SPECIAL lanes_special_avx2
+#define LANE_COMPARES NULL
 #include "exec/lane/lanes.inc"
 #else
 #include "exec/lane/lanes.h"

@@ -13,6 +13,7 @@
 #define LANE_TABLE lanes_avx512
 #define LANE_TABLE_NAME "avx512"
 #define LANE_SPECIAL lanes_special_avx512
+#define LANE_COMPARES lanes_compares_avx512
 #include "exec/lane/lanes.inc"
 #else
 #include "exec/lane/lanes.h"

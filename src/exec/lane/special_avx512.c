@@ -180,6 +180,51 @@ PART void write_words(uint32_t *to, words r, uint32_t mask)
 }
 
 #include "exec/lane/special.inc"
+
+/*
+ * Comparisons of 32 bits, whose results are masks as they come: the general loops gather bits from
+ * vectors of them. COMPARE(operator, type, one) has `one` compare the vectors x and y; those of
+ * words name the predicate by number: eq, lt, le, ne, ge, gt are 0, 1, 2, 4, 5, 6.
+ */
+#define COMPARES                                                                                   \
+    COMPARE(eq, u32, _mm512_cmp_epu32_mask(x, y, 0))                                               \
+    COMPARE(ne, u32, _mm512_cmp_epu32_mask(x, y, 4))                                               \
+    COMPARE(lt, u32, _mm512_cmp_epu32_mask(x, y, 1))                                               \
+    COMPARE(le, u32, _mm512_cmp_epu32_mask(x, y, 2))                                               \
+    COMPARE(gt, u32, _mm512_cmp_epu32_mask(x, y, 6))                                               \
+    COMPARE(ge, u32, _mm512_cmp_epu32_mask(x, y, 5))                                               \
+    COMPARE(eq, s32, _mm512_cmp_epi32_mask(x, y, 0))                                               \
+    COMPARE(ne, s32, _mm512_cmp_epi32_mask(x, y, 4))                                               \
+    COMPARE(lt, s32, _mm512_cmp_epi32_mask(x, y, 1))                                               \
+    COMPARE(le, s32, _mm512_cmp_epi32_mask(x, y, 2))                                               \
+    COMPARE(gt, s32, _mm512_cmp_epi32_mask(x, y, 6))                                               \
+    COMPARE(ge, s32, _mm512_cmp_epi32_mask(x, y, 5))                                               \
+    COMPARE(eq, f32, _mm512_cmp_ps_mask(floats(x), floats(y), _CMP_EQ_OQ))                         \
+    COMPARE(ne, f32, _mm512_cmp_ps_mask(floats(x), floats(y), _CMP_NEQ_OQ))                        \
+    COMPARE(lt, f32, _mm512_cmp_ps_mask(floats(x), floats(y), _CMP_LT_OQ))                         \
+    COMPARE(le, f32, _mm512_cmp_ps_mask(floats(x), floats(y), _CMP_LE_OQ))                         \
+    COMPARE(gt, f32, _mm512_cmp_ps_mask(floats(x), floats(y), _CMP_GT_OQ))                         \
+    COMPARE(ge, f32, _mm512_cmp_ps_mask(floats(x), floats(y), _CMP_GE_OQ))
+
+#define COMPARE(op, type, one)                                                                     \
+    TARGET static uint32_t special_##op##_##type(const void *a, const void *b, uint32_t mask)      \
+    {                                                                                              \
+        uint32_t bits[2];                                                                          \
+        (void)mask;                                                                                \
+        for (int k = 0; k < 2; k++) {                                                              \
+            words x = read_words((const uint32_t *)a + k * 16);                                    \
+            words y = read_words((const uint32_t *)b + k * 16);                                    \
+            bits[k] = (one);                                                                       \
+        }                                                                                          \
+        return bits[0] | bits[1] << 16;                                                            \
+    }
+COMPARES
+#undef COMPARE
+#define COMPARE(op, type, one) {MOD_CMP_##op, TYPE_##type, special_##op##_##type},
+const struct lane_compare_entry lanes_compares_avx512[] = {
+    COMPARES{MOD_NONE, TYPE_NONE, NULL},
+};
 #else
 const struct lane_entry lanes_special_avx512[] = {{OP_COUNT, TYPE_NONE, TYPE_NONE, NULL}};
+const struct lane_compare_entry lanes_compares_avx512[] = {{MOD_NONE, TYPE_NONE, NULL}};
 #endif

@@ -155,6 +155,9 @@ static void compare_comparisons_with_portable(const struct lane_table *table)
             fill(&o, &rng);
             uint32_t expected = lanes_portable.compares[n].fn(o.v[1], o.v[2], mask);
             assert_int_equal(table->compares[n].fn(o.v[1], o.v[2], mask) & mask, expected & mask);
+            lane_compare *found = lanes_find_compare(table, lanes_portable.compares[n].cmp,
+                                                     lanes_portable.compares[n].type);
+            assert_int_equal(found(o.v[1], o.v[2], mask) & mask, expected & mask);
         }
     }
 }
