@@ -47,10 +47,12 @@ int sonde_model_check_note(char **note, const char *path)
     if (rc < 0) {
         return api_read_result(rc);
     }
-    if (!model->ends) {
+    if (*model->open_end) {
         printable_append_name(&out, path);
-        strbuf_append(&out, ": it does not end with a line of three dots (...); a part of it would "
-                            "be taken for the whole");
+        strbuf_printf(&out,
+                      ": is the file cut off? It inherits nothing, leaves to defaults: %s, and does "
+                      "not end with a line of three dots (...)",
+                      model->open_end);
     }
     model_destroy(model);
     *note = strbuf_take(&out);

@@ -49,6 +49,10 @@ int cli_usage(const char *command, const char *fmt, ...) __attribute__((format(p
 /* "sonde" and the text as a line on standard error, with what is not printable in hexadecimal. */
 void cli_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* Says on standard error what is worth a look in a model's file; NULL, or one that cannot be read:
+ * nothing. */
+void cli_note_model(const char *file);
+
 /* Before a command begins: what is to lie on the heap takes fewer pages (heap.c). */
 void cli_heap_in_huge_pages(void);
 
@@ -76,6 +80,8 @@ bool cli_overwrites(const char *command, const char *input, const struct cli_out
 
 /* The file that a device is read from, of a model or a recording, within its name; NULL: none. */
 const char *cli_device_file(const char *device);
+/* That of a simulated device's model. NULL: it has none, or `device` is NULL. */
+const char *cli_model_file(const char *device);
 
 /* Prints and frees a text that the library handed out with result `rc`. */
 int cli_print_text(int rc, char *text);

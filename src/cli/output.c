@@ -63,6 +63,11 @@ const char *cli_device_file(const char *device)
     return replays || (strncmp(device, "sim:", 4) == 0 && is_path) ? colon + 1 : NULL;
 }
 
+const char *cli_model_file(const char *device)
+{
+    return device && strncmp(device, "sim:", 4) == 0 ? cli_device_file(device) : NULL;
+}
+
 bool cli_overwrites(const char *command, const char *input, const struct cli_output *outputs,
                     size_t count)
 {

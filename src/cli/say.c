@@ -105,3 +105,12 @@ bool cli_colour(void)
     const char *no_color = getenv("NO_COLOR");
     return isatty(STDOUT_FILENO) && cli_terminal_moves() && !(no_color && no_color[0]);
 }
+
+void cli_note_model(const char *file)
+{
+    char *note = NULL;
+    if (file && sonde_model_check_note(&note, file) == 0 && *note) {
+        cli_complain(": %s", note);
+    }
+    sonde_free(note);
+}

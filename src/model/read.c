@@ -298,8 +298,9 @@ static void absent_groups(struct strbuf *out, const struct yaml_node *root)
 
 /*
  * Every parameter has a default, and a file that was cut off would pass for another machine. A file
- * that inherits nothing has to name the parts that no GPU is without, and to end with YAML's mark
- * of an end: without it a file that was cut off between two lines is one that says less.
+ * that inherits nothing has to name the parts that no GPU is without, and should have YAML's mark
+ * of its end: without it a file that was cut off between two lines is one that says less, and what
+ * it leaves to defaults is told (sonde_model_check_note()).
  */
 static void check_whole(struct reader *reader, const struct yaml_node *root)
 {
@@ -315,11 +316,8 @@ static void check_whole(struct reader *reader, const struct yaml_node *root)
     } else if (!root->ends) {
         struct strbuf groups = {0};
         absent_groups(&groups, root);
-        problem_at(reader, NULL, NULL,
-                   "is the file cut off? A model that inherits nothing has to end with a line of "
-                   "three dots (...); this one%s%s",
-                   groups.length ? " leaves to defaults: " : " names a part of everything",
-                   groups.length ? strbuf_text(&groups) : "");
+        snprintf(reader->model->open_end, sizeof(reader->model->open_end), "%s",
+                 groups.length ? strbuf_text(&groups) : "nothing");
         strbuf_free(&groups);
     }
 }
@@ -376,7 +374,6 @@ static int parse(struct model *model, const struct descent *at, const char *text
     name_from_file(model->name, file);
     memset(model->file, 0, sizeof(model->file));
     snprintf(model->file, sizeof(model->file), "%s", file);
-    model->ends = root->ends;
     read_group(reader, root, "");
     if (reader->problem_count == 0) {
         check_model(reader);

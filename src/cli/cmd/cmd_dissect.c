@@ -255,6 +255,7 @@ static int dissect(struct dissect_arguments *arguments)
     if (rc < 0) {
         return cli_fail(rc);
     }
+    cli_note_model(cli_model_file(arguments->device));
     int status = prepare_outputs(arguments);
     if (status == EXIT_DONE) {
         struct sonde_dissection *dissection = NULL;

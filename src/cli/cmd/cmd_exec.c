@@ -376,6 +376,7 @@ int cmd_exec(int argc, char **argv)
     arguments.options.report = &report;
     arguments.options.reports = &reports;
     arguments.options.profile_report = &profile;
+    cli_note_model(cli_model_file(arguments.device));
     int rc = sonde_exec(&text, arguments.device, &arguments.options);
     cli_watch_end();
     if (rc == 0 && arguments.quiet) {

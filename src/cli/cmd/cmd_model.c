@@ -8,8 +8,7 @@
 
 static int check(const char *path)
 {
-    char *note = NULL;
-    int rc = sonde_model_check_note(&note, path);
+    int rc = sonde_model_check(path);
     if (rc < 0) {
         return cli_fail(rc);
     }
@@ -18,10 +17,7 @@ static int check(const char *path)
     strbuf_append(&line, ": ok\n");
     int status = cli_print(strbuf_text(&line));
     strbuf_free(&line);
-    if (*note) {
-        cli_complain(": %s", note);
-    }
-    sonde_free(note);
+    cli_note_model(path);
     return status;
 }
 

@@ -70,6 +70,7 @@ int cmd_probe(int argc, char **argv)
     if (rc < 0) {
         return cli_fail(rc);
     }
+    cli_note_model(cli_model_file(arguments.device));
     struct sonde_watch watch = cli_watch(arguments.quiet);
     rc = sonde_probe(&text, device, arguments.name, arguments.settings, arguments.setting_count,
                      &watch);

@@ -357,7 +357,11 @@ static int check_device(void)
     }
     int rc = sonde_model_show(&yaml, name + 4);
     free(yaml);
-    return rc < 0 ? cli_fail(rc) : EXIT_DONE;
+    if (rc < 0) {
+        return cli_fail(rc);
+    }
+    cli_note_model(cli_model_file(name));
+    return EXIT_DONE;
 }
 
 int cmd_run(int argc, char **argv)

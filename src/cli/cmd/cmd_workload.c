@@ -81,6 +81,7 @@ int cmd_workload(int argc, char **argv)
         return status;
     }
     request.options.watch = cli_watch(request.quiet);
+    cli_note_model(cli_model_file(request.device));
     int rc = sonde_workload(&text, request.device, &request.options);
     cli_watch_end();
     if (rc < 0 || !request.quiet) {
