@@ -136,8 +136,6 @@ static void assert_round_trip(const struct model *model)
     if (model_parse(&again, model->file, yaml, strlen(yaml)) < 0) {
         fail_msg("%s: %s", model->name, error_text());
     }
-    assert_true(again->ends); /* whatever the file did */
-    again->ends = model->ends;
     assert_memory_equal(model, again, sizeof(*model));
     model_destroy(again);
     free(yaml);
