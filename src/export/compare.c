@@ -37,12 +37,12 @@ struct comparison {
 
 #define PATTERNS "latency_patterns."
 
-/* A fact without bounds is its value. */
+/* A fact without bounds is its value; bounds that do not hold it are not its own. */
 static double bound(const struct fact *fact, bool upper)
 {
-    return fact->high <= fact->low ? json_number_value(fact->value)
-           : upper                 ? fact->high
-                                   : fact->low;
+    double value = json_number_value(fact->value);
+    bool is_bounded = fact->low < fact->high && fact->low <= value && value <= fact->high;
+    return !is_bounded ? value : upper ? fact->high : fact->low;
 }
 
 static bool numbers_agree(const struct fact *a, const struct fact *b,
@@ -78,7 +78,7 @@ static bool values_agree(const struct fact *a, const struct fact *b,
                          const struct compare_options *options)
 {
     if (json_is_number(a->value) && json_is_number(b->value)) {
-        return numbers_agree(a, b, options);
+        return strcmp(a->unit, b->unit) == 0 && numbers_agree(a, b, options);
     }
     if (strstr(a->path, "victim_probability")) {
         return probabilities_agree(a->value, b->value);

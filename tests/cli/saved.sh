@@ -22,7 +22,14 @@ def keep(name, rows):
     json.dump(dict(d, latency_patterns=rows), open(name, "w"))
 keep("of_a.json", [row("P4", 536, 530, 541), row("P4", 715, 700, 722), row("P5", 573, 560, 575), row(None, 319), row(None, 1195)])
 keep("of_b.json", [row("P4", 540, 533, 545), row("P4", 563), row("P4", 724, 720, 731), row("P5", 582, 576, 590), row(None, 637), row(None, 319)])
+# Bounds that do not hold their value, as of a value that somebody has changed, are not its own; units are told apart.
+keep("of_c.json", [row("P4", 936, 530, 541)])
+keep("of_d.json", [row("P4", 536, 530, 541)])
+d["memory"]["latency"]["unit"] = "ns"
+keep("of_e.json", [row("P4", 541)])
 PYTHON
+run sonde compare of_c.json of_d.json
+run sonde compare of_d.json of_e.json
 run sonde compare of_a.json of_b.json
 run sonde compare of_a.json of_b.json --cycles 9
 echo "# exported"
