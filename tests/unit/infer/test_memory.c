@@ -127,7 +127,7 @@ static void stores_that_are_on_their_way_are_no_bandwidth(void **state)
     struct toy toy = plain;
     for (unsigned mib = 12; mib <= 30; mib += 6) {
         toy.waiting_bytes = (uint64_t)mib << 20;
-        assert_int_equal(run(&toy, memory_dissect, true), 0);
+        assert_int_equal(run(&toy, memory_dissect, L2_SIZE), 0);
         double write = result.memory.write_bandwidth.value;
         assert_true(write > 380e9 && write < 421e9);
     }
