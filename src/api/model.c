@@ -48,11 +48,12 @@ int sonde_model_check_note(char **note, const char *path)
         return api_read_result(rc);
     }
     if (*model->open_end) {
-        printable_append_name(&out, path);
-        strbuf_printf(&out,
-                      ": is the file cut off? It inherits nothing, leaves to defaults: %s, and does "
-                      "not end with a line of three dots (...)",
-                      model->open_end);
+        printable_append_name(&out, model->open_file);
+        strbuf_printf(
+            &out,
+            ": is the file cut off? It inherits nothing, leaves to defaults: %s, and does "
+            "not end with a line of three dots (...)",
+            model->open_end);
     }
     model_destroy(model);
     *note = strbuf_take(&out);

@@ -82,7 +82,8 @@ struct model {
     char name[MODEL_NAME_MAX];
     char doc[512];
     char file[4096];
-    char open_end[192]; /* of a file that may have been cut off: what it leaves to defaults */
+    char open_end[192];   /* of a file that may have been cut off: what it leaves to defaults */
+    char open_file[4096]; /* that file: `file`, or one that it inherits */
     uint32_t sms, clusters;
     struct number_list cluster_of; /* each SM's cluster; empty: runs of (almost) equal length */
     uint32_t concurrent_grids;

@@ -318,6 +318,7 @@ static void check_whole(struct reader *reader, const struct yaml_node *root)
         absent_groups(&groups, root);
         snprintf(reader->model->open_end, sizeof(reader->model->open_end), "%s",
                  groups.length ? strbuf_text(&groups) : "nothing");
+        snprintf(reader->model->open_file, sizeof(reader->model->open_file), "%s", reader->file);
         strbuf_free(&groups);
     }
 }

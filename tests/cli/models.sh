@@ -74,6 +74,8 @@ printf 'inherits: ./family/second.yaml\nname: third\n' >third.yaml
 sed -i 's/^sms: 3/sms: 4/' family/old/first.yaml
 run sonde model check third.yaml
 sonde model show third.yaml | grep '^sms:\|^clusters:\|^name:' | sed 's/ *#.*//'
+sonde model show gtx780 | sed '1d; /^vm:/,$d' >family/old/first.yaml
+run sonde model check third.yaml
 printf 'inherits: ../../third.yaml\n' >family/old/first.yaml
 run sonde model check third.yaml
 printf 'inherits: ../absent.yaml\n' >family/old/first.yaml

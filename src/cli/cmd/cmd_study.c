@@ -182,6 +182,10 @@ static int measure(struct study_arguments *arguments)
     arguments->options.devices = arguments->devices;
     arguments->options.sizes = arguments->sizes;
     arguments->options.folder = arguments->folder;
+    for (size_t i = 0; i < arguments->options.device_count; i++) { /* ROLE=DEV */
+        const char *device = strchr(arguments->devices[i], '=');
+        cli_note_model(cli_model_file(device ? device + 1 : NULL));
+    }
     arguments->options.watch = cli_watch(arguments->quiet);
     int rc = sonde_study(&study, arguments->name, &arguments->options);
     cli_watch_end();
