@@ -1,9 +1,10 @@
 /*
  * Warps that wait at barriers in shared memory (mbarrier.try_wait). The wait is an access whose
  * result comes when the phase is over or the time limit has passed; the warp sleeps until then,
- * and costs nothing. Where other lanes of the warp can go on, its result comes at once. Whatever changes barriers calls wait_look(). Limits of all warps share one
- * event, which comes near to the first one in steps: what is still to come when nobody waits any
- * longer is soon over, and holds up no launch after this one.
+ * and costs nothing. Where other lanes of the warp can go on, its result comes at once. Whatever
+ * changes barriers calls wait_look(). Limits of all warps share one event, which comes near to the
+ * first one in steps: what is still to come when nobody waits any longer is soon over, and holds up
+ * no launch after this one.
  */
 #include "core/state.h"
 

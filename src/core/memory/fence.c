@@ -3,8 +3,9 @@
  * that the warp did can be seen by those whom it is for, the second is the arrival, the store, the
  * atomic; of a fence alone there is nothing behind it. What the first takes beside the warp's
  * accesses, which are under way meanwhile, depends on what the SM has done since the last one that
- * reached as far: next to nothing, accesses of device memory, some of them of lines that L2 keeps in
- * a part far from the SM (docs/asynchronous.md). Fences of the CTA and of shared memory do not wait for accesses.
+ * reached as far: next to nothing, accesses of device memory, some of them of lines that L2 keeps
+ * in a part far from the SM (docs/asynchronous.md). Fences of the CTA and of shared memory do not
+ * wait for accesses.
  */
 #include "core/state.h"
 

@@ -391,7 +391,8 @@ static void what_a_model_without_an_end_leaves_to_defaults_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_model_from_nothing_without_its_end_does_not_pass_wherever_it_was_cut_off),
+        cmocka_unit_test(
+            a_model_from_nothing_without_its_end_does_not_pass_wherever_it_was_cut_off),
         cmocka_unit_test(what_a_model_without_an_end_leaves_to_defaults_is_told),
         cmocka_unit_test(an_empty_file_is_the_default_model_named_after_the_file),
         cmocka_unit_test(values_carry_units),
