@@ -45,18 +45,23 @@ static double bound(const struct fact *fact, bool upper)
     return !is_bounded ? value : upper ? fact->high : fact->low;
 }
 
-static bool numbers_agree(const struct fact *a, const struct fact *b,
-                          const struct compare_options *options)
+static bool numbers_are_near(const struct fact *a, const struct fact *b,
+                             const struct compare_options *options)
 {
     double in_a = json_number_value(a->value), in_b = json_number_value(b->value), allowed = 0;
     if (strcmp(a->unit, "cycles") == 0) {
-        double apart = fmax(bound(a, false) - bound(b, true), bound(b, false) - bound(a, true));
-        return fabs(in_a - in_b) <= options->cycles || apart <= 0;
-    }
-    if (strcmp(a->unit, "B/s") == 0 || strstr(a->unit, "/cycle")) {
+        allowed = options->cycles;
+    } else if (strcmp(a->unit, "B/s") == 0 || strstr(a->unit, "/cycle")) {
         allowed = options->percent / 100 * fmax(fabs(in_a), fabs(in_b));
     }
     return fabs(in_a - in_b) <= allowed;
+}
+
+static bool numbers_agree(const struct fact *a, const struct fact *b,
+                          const struct compare_options *options)
+{
+    bool meet = bound(a, false) <= bound(b, true) && bound(b, false) <= bound(a, true);
+    return numbers_are_near(a, b, options) || (meet && strcmp(a->unit, "cycles") == 0);
 }
 
 static bool probabilities_agree(const json_t *a, const json_t *b)
@@ -163,6 +168,8 @@ static int compare_fact(struct comparison *comparison, const struct fact *a, con
     }
     struct compare_result *result = comparison->result;
     result->same += verdict == SAME;
+    result->by_bounds +=
+        verdict == SAME && json_is_number(a->value) && !numbers_are_near(a, b, comparison->options);
     result->different += verdict == DIFFERENT;
     result->one_sided += verdict == ONLY_A || verdict == ONLY_B;
     if (verdict == SAME && !comparison->options->all) {
@@ -267,8 +274,12 @@ static int compare_facts(struct comparison *comparison, const struct facts *a,
 static int finish_text(char **text, struct comparison *comparison)
 {
     const struct compare_result *result = comparison->result;
-    strbuf_printf(&comparison->text, "%zu the same, %zu different, %zu measured in one alone\n",
-                  result->same, result->different, result->one_sided);
+    strbuf_printf(&comparison->text, "%zu the same, ", result->same);
+    if (result->by_bounds) {
+        strbuf_printf(&comparison->text, "of these %zu by their bounds alone, ", result->by_bounds);
+    }
+    strbuf_printf(&comparison->text, "%zu different, %zu measured in one alone\n",
+                  result->different, result->one_sided);
     *text = strbuf_take(&comparison->text);
     return *text ? 0 : error_memory();
 }
@@ -280,6 +291,7 @@ static int finish_json(char **text, struct comparison *comparison)
     rc = rc < 0 ? rc : json_put_u64(root, "same", comparison->result->same);
     rc = rc < 0 ? rc : json_put_u64(root, "different", comparison->result->different);
     rc = rc < 0 ? rc : json_put_u64(root, "measured_in_one", comparison->result->one_sided);
+    rc = rc < 0 ? rc : json_put_u64(root, "same_by_bounds", comparison->result->by_bounds);
     rc = rc < 0 ? rc : json_put(root, "attributes", json_incref(comparison->rows));
     rc = rc < 0 ? rc : json_to_text(text, root);
     json_decref(root);

@@ -43,6 +43,7 @@ struct compare_options {
 };
 struct compare_result {
     size_t same, different, one_sided; /* attributes; one-sided: measured in one alone */
+    size_t by_bounds; /* of the same ones: further apart than allowed, but for their bounds */
 };
 /* Two dissections, attribute by attribute. free() the text. */
 int compare_files(char **text, struct compare_result *result, const char *a, const char *b,
