@@ -64,9 +64,12 @@ static int put_shared_with(json_t *parent, const json_t *cache)
                : 0;
 }
 
-/* {"value": V, "unit": U}: what the driver says */
+/* {"value": V, "unit": U}: what the driver says; nothing where it does not. */
 static int put_told(json_t *parent, const char *key, uint64_t value, const char *unit)
 {
+    if (value == 0) {
+        return 0;
+    }
     json_t *object = json_put_object(parent, key);
     int rc = object ? 0 : error_memory();
     rc = rc < 0 ? rc : json_put_string(object, "unit", unit);
@@ -78,13 +81,12 @@ static int put_told(json_t *parent, const char *key, uint64_t value, const char 
 static int put_l2(json_t *l2, const json_t *root, const json_t *cache)
 {
     const json_t *device = json_object_get(root, "device");
-    struct saved_value size;
-    uint64_t count = 1, told = saved_plain_u64(device, "l2_bytes_reported", 0);
+    uint64_t size, count = 1, told = saved_plain_u64(device, "l2_bytes_reported", 0);
     bool is_counted = saved_u64(&count, cache, "count");
-    if (told == 0 && saved_value(&size, cache, "size")) {
-        told = (uint64_t)size.value * count;
+    if (told == 0 && saved_u64(&size, cache, "size") && count <= INT64_MAX / (size + 1)) {
+        told = size * count;
     }
-    int rc = told ? put_told(l2, "size", told, "bytes") : 0;
+    int rc = put_told(l2, "size", told, "bytes");
     rc = rc < 0 ? rc : put_bytes(l2, "segmentSize", cache, "size");
     return rc < 0 || !is_counted ? rc : json_put_u64(l2, "amountPerGPU", count);
 }
