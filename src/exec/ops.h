@@ -112,7 +112,8 @@ uop_run run_cluster_barrier, run_mapa, run_rank;                        /* clust
  */
 bool warp_together(struct exec_warp *warp, const lane_word *members, uint32_t *mask,
                    const struct uop *uop);
-/* The same of all lanes that live, for what all of them execute (.aligned). */
+/* The same of all lanes that live, for what all of them execute (.aligned). Lanes of which none
+ * executes it, by its guard, wait for nobody. */
 bool warp_whole(struct exec_warp *warp, uint32_t *mask, const struct uop *uop);
 /* Without .sync nobody is waited for: uop->target says so of votes and shuffles. */
 enum { WITH_ACTIVE_LANES = 1 };

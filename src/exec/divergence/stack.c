@@ -164,5 +164,6 @@ void stack_exit(struct exec_warp *warp, uint32_t lanes)
         stack->entries[i].lanes &= ~lanes;
     top->lanes = warp->active & ~lanes;
     warp->live &= ~lanes;
+    stack->at_sync = 0; /* who waited for these may go on */
     stack_resume(warp);
 }

@@ -27,7 +27,7 @@ bool warp_together(struct exec_warp *warp, const lane_word *members, uint32_t *m
 
 bool warp_whole(struct exec_warp *warp, uint32_t *mask, const struct uop *uop)
 {
-    return are_here(warp, warp->live, mask, uop);
+    return !*mask || are_here(warp, warp->live, mask, uop);
 }
 
 enum exec_event run_warp_sync(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
