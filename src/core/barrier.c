@@ -42,6 +42,7 @@ void sm_cluster_go(struct sm *sm, struct exec_cluster *cluster, uint32_t rank)
         warp->next_issue = go_cycle;
         warp_refresh(sm, warp);
     }
+    wait_others_go(sm, cta);
     sm_wake(sm, go_cycle);
 }
 

@@ -14,6 +14,8 @@
 
 #define ASYNC_GROUPS 16 /* that may have copies under way, the one not committed too */
 
+struct sm_cta;
+
 /* A warp's groups of copies, in a ring; the one that is not committed has place `committed`. */
 struct async_groups {
     uint32_t committed;
@@ -92,7 +94,10 @@ void copies_forget(struct sm *sm, struct sm_warp *warp);
 /* The access that the spare describes: its result is there, or the warp sleeps. SONDE_ENOMEM. */
 int wait_begin(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info);
 void wait_look(struct sm *sm); /* barriers may have changed: who goes on? */
-/* The same on all SMs of the warp's cluster but this one, `cycles` from now. */
+/* A phase of the cluster's barrier is over: lanes that wait in warps of the CTA give way to those
+ * that waited for it. */
+void wait_others_go(struct sm *sm, const struct sm_cta *cta);
+/* wait_look() on all SMs of the warp's cluster but this one, `cycles` from now. */
 void wait_look_elsewhere(struct sm *sm, const struct sm_warp *warp, uint32_t cycles);
 void wait_reset(struct sm *sm);
 

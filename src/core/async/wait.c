@@ -101,6 +101,16 @@ void wait_look(struct sm *sm)
     }
 }
 
+void wait_others_go(struct sm *sm, const struct sm_cta *cta)
+{
+    for (uint64_t slots = sm->async.waits.slots; slots; slots &= slots - 1) {
+        uint32_t slot = (uint32_t)__builtin_ctzll(slots);
+        if (sm->warp[slot].cta == cta && exec_others_go_on(&sm->warp[slot].exec)) {
+            wake(sm, slot);
+        }
+    }
+}
+
 static void look_later(void *ctx, uint64_t arg)
 {
     struct sm *sm = ctx;
