@@ -204,7 +204,8 @@ static bool independent_sync(struct exec_warp *warp, uint32_t lanes)
     struct diverge_state *stack = warp->state->diverge;
     meet(warp, lanes);
     uint32_t here = warp->active;
-    bool goes_on = !(lanes & ~here) || !give_way(warp);
+    bool stand = !(warp->live & ~here & ~stack->at_sync & ~stack->at_barrier); /* all others */
+    bool goes_on = !(lanes & ~here) || stand || !give_way(warp);
     stack->at_sync &= ~here;
     stack->at_sync |= goes_on ? 0 : here & lanes;
     return goes_on;

@@ -3,8 +3,8 @@
  * blocks that an SM holds, where no block waited for room on the smaller one. A block goes to the
  * emptiest SM that has room, so that on a larger one each goes where it went; its warps get the
  * same slots, and local memory lies as it did (gpu/readonly.c), which goes by the blocks that there
- * are. (Of one grid: blocks of several at once could find another SM full.) A program that asks for these bounds (%nwarpid, the driver's attributes) would see
- * them: none of the workloads does.
+ * are. (Of one grid: blocks of several at once could find another SM full.) A program that asks for
+ * these bounds (%nwarpid, the driver's attributes) would see them: none of the workloads does.
  */
 #include <stdio.h>
 #include <string.h>
