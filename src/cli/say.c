@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -109,7 +110,10 @@ bool cli_colour(void)
 void cli_note_model(const char *file)
 {
     char *note = NULL;
-    if (file && sonde_model_check_note(&note, file) == 0 && *note) {
+    struct stat about;
+    /* What is no file can be read once, by who simulates it. */
+    bool is_file = file && stat(file, &about) == 0 && S_ISREG(about.st_mode);
+    if (is_file && sonde_model_check_note(&note, file) == 0 && *note) {
         cli_complain(": %s", note);
     }
     sonde_free(note);
