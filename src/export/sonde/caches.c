@@ -428,23 +428,18 @@ static bool classes_lie_apart(const struct model_text *t, const json_t *l2,
     return any_parts && class_span(l2) > 2.0 * parts->copy_cycles;
 }
 
-/* Whether the base's index can number so many parts; a hash does not mind how many there are. */
-static bool numbers_parts(const struct index_spec *index, uint64_t count)
-{
-    return index->kind == INDEX_HASH ||
-           (index->kind == INDEX_XOR && UINT64_C(1) << index->mask_count == count);
-}
-
 /* Whether the base's L2, which has one part, can be cut into so many: its slices are shared out by
- * a hash, as above. */
+ * a hash, which does not mind how many there are, and its parts by that or by as many parities. */
 static bool can_be_cut(const struct model_text *t, uint64_t count)
 {
     const struct model *base = t->base;
     const struct cache_spec *l2 = &base->l2;
+    const struct index_spec *index = &base->l2_parts.index;
     return l2->enabled && l2->write == WRITE_BACK && l2->mshr_entries >= 2 &&
            l2->mshr_mergers >= 1 && base->l2_slice_index.kind == INDEX_HASH &&
-           numbers_parts(&base->l2_parts.index, count) && base->l2_slices % count == 0 &&
-           base->l2_parts.slice_cycles.count == 0 && count <= model_clusters(t);
+           (index->kind == INDEX_HASH || UINT64_C(1) << index->mask_count == count) &&
+           base->l2_slices % count == 0 && base->l2_parts.slice_cycles.count == 0 &&
+           count <= model_clusters(t);
 }
 
 /* Whether slices of such a part share its measured sets evenly. */
