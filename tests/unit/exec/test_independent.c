@@ -409,6 +409,31 @@ static void lanes_that_went_ahead_wait_at_a_call(void **state)
     }
 }
 
+/* Guarded off, it waits for nobody; with the two sides at two of them (undefined), for none either.
+ */
+static void two_sides_at_two_instructions_of_all_lanes_go_on(void **state)
+{
+    (void)state;
+    static const char *const guards[] = {"@%p1 ", ""};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct device dev;
+        char text[4096];
+        snprintf(text, sizeof text,
+                 "%s.shared .align 16 .b8 s[1024]; mov.u32 %%r3, s; mov.u32 %%r4, 0;\n"
+                 "setp.lt.u32 %%p0, %%t, 16; setp.gt.u32 %%p1, %%t, 64; @%%p0 bra A;\n"
+                 "%sldmatrix.sync.aligned.m8n8.x1.shared.b16 {%%r1}, [%%r3];\n"
+                 "add.u32 %%r4, %%r4, 2; bra.uni J;\n"
+                 "A: %sldmatrix.sync.aligned.m8n8.x1.shared.b16 {%%r1}, [%%r3];\n"
+                 "add.u32 %%r4, %%r4, 1;\nJ: "
+                 "cvt.u64.u32 %%l19, %%r4;\nst.global.u64 [%%out], %%l19;\n" KERNEL_END,
+                 KERNEL_BEGIN(""), guards[i], guards[i]);
+        assert_int_equal(try_run(&dev, text, 64), SONDE_OK);
+        for (uint32_t t = 0; t < 32; t++)
+            assert_int_equal(results(&dev)[t], t < 16 ? 1 : 2);
+        device_close(&dev);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,6 +452,7 @@ int main(void)
         cmocka_unit_test(both_sides_of_a_branch_come_to_one_barrier),
         cmocka_unit_test(lanes_that_went_ahead_wait_at_a_call),
         cmocka_unit_test(short_loops_converge_as_on_the_stack),
+        cmocka_unit_test(two_sides_at_two_instructions_of_all_lanes_go_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
