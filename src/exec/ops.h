@@ -112,20 +112,17 @@ uop_run run_cluster_barrier, run_mapa, run_rank;                        /* clust
  */
 bool warp_together(struct exec_warp *warp, const lane_word *members, uint32_t *mask,
                    const struct uop *uop);
-/* The same of all lanes that live, for what all of them execute (.aligned). Lanes of which none
- * executes it, by its guard, wait for nobody. */
-bool warp_whole(struct exec_warp *warp, uint32_t *mask, const struct uop *uop);
 /* Without .sync nobody is waited for: uop->target says so of votes and shuffles. */
 enum { WITH_ACTIVE_LANES = 1 };
-uop_run run_activemask, run_vote, run_shfl, run_match, run_warp_sync; /* warp.c */
-uop_run run_texture;                                                  /* tex.c */
-uop_run run_value;                                                    /* value.c */
-uop_run run_alloca, run_stacksave, run_stackrestore;                  /* stack.c */
-uop_run run_redux;                                                    /* redux.c */
-uop_run run_product;                                                  /* matrix.c */
-uop_run run_copy;                                                     /* copy.c */
-uop_run run_mbarrier;                                                 /* async.c */
-uop_run run_special;                                                  /* special.c */
+uop_run run_activemask, run_vote, run_shfl, run_match, run_warp_sync, run_whole; /* warp.c */
+uop_run run_texture;                                                             /* tex.c */
+uop_run run_value;                                                               /* value.c */
+uop_run run_alloca, run_stacksave, run_stackrestore;                             /* stack.c */
+uop_run run_redux;                                                               /* redux.c */
+uop_run run_product;                                                             /* matrix.c */
+uop_run run_copy;                                                                /* copy.c */
+uop_run run_mbarrier;                                                            /* async.c */
+uop_run run_special;                                                             /* special.c */
 
 /* place.c: where the bytes lie that a lane passes in a call, in the frame `depth`. */
 uint8_t *call_place_at(const struct exec_state *state, uint32_t depth,

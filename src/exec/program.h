@@ -42,8 +42,9 @@ struct uop_async;  /* ops/async/: each file's own */
 struct uop_tensor; /* ops/async/tensor.c */
 struct uop_wgmma;  /* ops/matrix/wgmma.c */
 
-/* What memory/direct.h does with an access: nothing, one address for all lanes, words of shared
- * memory by addresses of 32 bits, words of device memory by addresses of 64, any other. */
+/* What memory/direct.h does with an access: nothing, or of loads and stores of whole words of 4 or
+ * 8 bytes: one address for all lanes, words of shared memory by addresses of 32 bits, words of
+ * device memory by addresses of 64, any other. */
 enum direct_shape {
     DIRECT_NEVER,
     DIRECT_FIXED,
@@ -60,7 +61,6 @@ struct uop_memory {
     bool sign_extend, is_volatile, non_coherent;
     bool has_base, base_is_64;
     bool is_pair, swaps; /* of 128 bits, as two elements; an atomic that swaps if it is equal */
-    bool is_direct;      /* a load or store of whole words of 4 or 8 bytes: memory/direct.h */
     uint8_t shape;       /* enum direct_shape */
     uint16_t cache_op;
     uint32_t base;       /* operand of the address */
@@ -140,8 +140,9 @@ struct uop {
     uint8_t dst_bytes; /* 4 or 8: stride of the destination's lanes */
     uint8_t specials;  /* bit i: special register special_ids[i] goes to slot i */
     uint8_t quick;     /* enum uop_quick */
+    bool whole;        /* all lanes of the warp that live execute it together (.aligned) */
     uint16_t special_ids[SPECIAL_VECTORS];
-    uop_run *inner;          /* what runs once special registers have been fetched */
+    uop_run *inner; /* what runs once special registers are fetched and a whole warp is there */
     uint32_t special_offset; /* SPECIAL_LOCAL: added to the frame's local_base */
     uint32_t target, reconverge;
 };

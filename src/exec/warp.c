@@ -113,7 +113,7 @@ static bool issue_shared_by_one(struct exec_warp *warp, const struct uop *uop, u
 {
     const struct uop_memory *memory = uop->memory;
     uint32_t lane = lowest_lane(mask), total = (uint32_t)memory->bytes * memory->vec;
-    if (!memory->is_direct || total > warp->cta->shared_bytes)
+    if (memory->shape == DIRECT_NEVER || total > warp->cta->shared_bytes)
         return false;
     uint64_t address = memory->offset;
     if (memory->has_base) {

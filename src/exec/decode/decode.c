@@ -80,9 +80,9 @@ static int decode_insn(struct decoder *d)
     rc = ops_decoder(insn->op)(d);
     if (rc == SONDE_OK && !d->uop->run)
         rc = decode_refuse(d, "instruction '%s' is not implemented", isa_row(insn->op)->name);
-    if (d->uop->specials) {
+    if (d->uop->specials || d->uop->whole) {
         d->uop->inner = d->uop->run;
-        d->uop->run = run_special;
+        d->uop->run = d->uop->whole ? run_whole : run_special;
     }
     return rc;
 }

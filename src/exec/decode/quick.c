@@ -25,7 +25,7 @@ static enum uop_quick quick_of(const struct uop *uop)
     if (run == run_branch)
         return uop->specials ? QUICK_NO : QUICK_BRANCH;
     if (run == run_memory)
-        return !uop->specials && uop->memory->is_direct ? QUICK_ACCESS : QUICK_NO;
+        return !uop->specials && uop->memory->shape != DIRECT_NEVER ? QUICK_ACCESS : QUICK_NO;
     if (run == run_lanes && !uop->specials)
         return QUICK_LANES;
     for (size_t i = 0; i < sizeof registers / sizeof *registers; i++)

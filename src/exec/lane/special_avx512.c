@@ -80,64 +80,18 @@ typedef struct {
     _Alignas(64) int32_t column[3][MUFU_SEGMENTS];
 } unit_table;
 #define UNIT_TABLE(name) &name##_table
-/* clang-format off */
-static const unit_table rcp_table = {{
-    {
-#define MUFU_ROW(c0, c1, c2) c0,
-#include "isa/mufu_rcp.def"
-    },
-    {
-#define MUFU_ROW(c0, c1, c2) c1,
-#include "isa/mufu_rcp.def"
-    },
-    {
-#define MUFU_ROW(c0, c1, c2) c2,
-#include "isa/mufu_rcp.def"
-    },
-}};
-static const unit_table rsqrt_table = {{
-    {
-#define MUFU_ROW(c0, c1, c2) c0,
-#include "isa/mufu_rsqrt.def"
-    },
-    {
-#define MUFU_ROW(c0, c1, c2) c1,
-#include "isa/mufu_rsqrt.def"
-    },
-    {
-#define MUFU_ROW(c0, c1, c2) c2,
-#include "isa/mufu_rsqrt.def"
-    },
-}};
-static const unit_table sqrt_table = {{
-    {
-#define MUFU_ROW(c0, c1, c2) c0,
-#include "isa/mufu_sqrt.def"
-    },
-    {
-#define MUFU_ROW(c0, c1, c2) c1,
-#include "isa/mufu_sqrt.def"
-    },
-    {
-#define MUFU_ROW(c0, c1, c2) c2,
-#include "isa/mufu_sqrt.def"
-    },
-}};
-static const unit_table ex2_table = {{
-    {
-#define MUFU_ROW(c0, c1, c2) c0,
-#include "isa/mufu_ex2.def"
-    },
-    {
-#define MUFU_ROW(c0, c1, c2) c1,
-#include "isa/mufu_ex2.def"
-    },
-    {
-#define MUFU_ROW(c0, c1, c2) c2,
-#include "isa/mufu_ex2.def"
-    },
-}};
-/* clang-format on */
+#define UNIT_COLUMNS rcp_table
+#define UNIT_ROWS "isa/mufu_rcp.def"
+#include "exec/lane/columns.inc"
+#define UNIT_COLUMNS rsqrt_table
+#define UNIT_ROWS "isa/mufu_rsqrt.def"
+#include "exec/lane/columns.inc"
+#define UNIT_COLUMNS sqrt_table
+#define UNIT_ROWS "isa/mufu_sqrt.def"
+#include "exec/lane/columns.inc"
+#define UNIT_COLUMNS ex2_table
+#define UNIT_ROWS "isa/mufu_ex2.def"
+#include "exec/lane/columns.inc"
 
 /* The coefficients of each lane's segment. */
 PART void look_up(words c[3], const unit_table *table, words segment)

@@ -51,26 +51,6 @@ DIRECT_TARGET static inline bool direct_words(lane_word *lanes, const uint8_t *m
 }
 
 #define DIRECT_HAS_VECTORS false
-static inline bool direct_vectors(void *lanes, const struct uop_memory *memory,
-                                  const struct region *region, const void *base, uint32_t mask)
-{
-    (void)lanes, (void)memory, (void)region, (void)base, (void)mask;
-    return false;
-}
-
-/* Of the shapes of this name. False: nothing has happened, the general way is to be tried. */
-static inline bool direct_shared_word(const struct exec_warp *warp, const struct uop_memory *memory,
-                                      uint32_t mask)
-{
-    (void)warp, (void)memory, (void)mask;
-    return false;
-}
-static inline bool direct_device_word(const struct exec_warp *warp, const struct uop_memory *memory,
-                                      uint32_t mask)
-{
-    (void)warp, (void)memory, (void)mask;
-    return false;
-}
 #include "exec/memory/direct.inc"
 
 direct_fn *const direct_avx2 = access_avx2;

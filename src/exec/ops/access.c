@@ -178,7 +178,7 @@ static bool is_direct(const struct uop_memory *memory)
 
 static enum direct_shape shape_of(const struct uop_memory *memory)
 {
-    if (!memory->is_direct)
+    if (!is_direct(memory))
         return DIRECT_NEVER;
     if (!memory->has_base)
         return DIRECT_FIXED;
@@ -206,8 +206,7 @@ static int decode_transfer(struct decoder *d, enum exec_access_kind kind,
         rc = decode_param_access(d, memory, &done, address);
     if (rc == SONDE_OK && !done)
         rc = decode_address(d, memory, address);
-    memory->is_direct = rc == SONDE_OK && !done && is_direct(memory);
-    memory->shape = shape_of(memory);
+    memory->shape = rc == SONDE_OK && !done ? shape_of(memory) : DIRECT_NEVER;
     return rc;
 }
 

@@ -10,8 +10,6 @@
 #include "exec/ops/decoders.h"
 #include "util/error.h"
 
-enum { IS_ALIGNED = 1 };
-
 /*
  * A wait for a phase that is not over. Where lanes are scheduled independently, those that do not
  * wait for it go first; the warp stops when all do. True: it comes up again.
@@ -35,8 +33,6 @@ enum exec_event run_cluster_barrier(struct exec_warp *warp, const struct uop *uo
                                     struct exec_access *access)
 {
     (void)access;
-    if (uop->number == IS_ALIGNED && !warp_whole(warp, &mask, uop))
-        return EXEC_DONE;
     if (!mask)
         return advance(warp);
     if (uop->option == BARRIER_CLUSTER_WAIT && lets_others_go(warp, uop, &mask))
@@ -53,7 +49,7 @@ int decode_cluster_barrier(struct decoder *d)
 {
     bool arrives = d->insn->op == OP_CLUSTER_ARRIVE;
     d->uop->run = run_cluster_barrier;
-    d->uop->number = d->insn->mods[MODC_ALIGNED] ? IS_ALIGNED : 0;
+    d->uop->whole = d->insn->mods[MODC_ALIGNED] != 0;
     d->uop->option = arrives ? BARRIER_CLUSTER_ARRIVE : BARRIER_CLUSTER_WAIT;
     d->info->releases = arrives && d->insn->mods[MODC_SEM] != MOD_SEM_relaxed;
     d->info->reach = d->info->releases ? REACH_OTHERS : REACH_NOBODY;

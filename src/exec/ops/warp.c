@@ -25,9 +25,14 @@ bool warp_together(struct exec_warp *warp, const lane_word *members, uint32_t *m
     return !*mask || are_here(warp, members[lowest_lane(*mask)] & warp->live, mask, uop);
 }
 
-bool warp_whole(struct exec_warp *warp, uint32_t *mask, const struct uop *uop)
+/* uop->whole. Lanes of which none executes it, by its guard, wait for nobody. */
+enum exec_event run_whole(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                          struct exec_access *access)
 {
-    return !*mask || are_here(warp, warp->live, mask, uop);
+    if (mask && !are_here(warp, warp->live, &mask, uop))
+        return EXEC_DONE;
+    return uop->specials ? run_special(warp, uop, mask, access)
+                         : uop->inner(warp, uop, mask, access);
 }
 
 enum exec_event run_warp_sync(struct exec_warp *warp, const struct uop *uop, uint32_t mask,

@@ -100,7 +100,7 @@ static bool load_now(struct runner *r, struct exec_warp *warp, const struct uop 
     if (uop->run != run_memory || !mask)
         return false;
     const struct uop_memory *memory = uop->memory;
-    if (!memory->is_direct || memory->kind != ACCESS_LOAD || memory->space == SPACE_NONE)
+    if (memory->shape == DIRECT_NEVER || memory->kind != ACCESS_LOAD || memory->space == SPACE_NONE)
         return false; /* of generic addresses the space is to be found first */
     memory_access_begin(warp, memory, mask, &r->access);
     return r->direct(warp, uop, mask);

@@ -457,8 +457,6 @@ static enum exec_event run_map_copy(struct exec_warp *warp, const struct uop *uo
 {
     (void)access;
     const struct uop_tensor *t = uop->tensor;
-    if (!warp_whole(warp, &mask, uop))
-        return EXEC_DONE;
     if (!mask)
         return advance(warp);
     uint32_t lane = lowest_lane(mask);
@@ -478,6 +476,7 @@ int decode_map_copy(struct decoder *d)
     struct uop_tensor *t = begin(d, run_map_copy);
     if (!t)
         return error_memory();
+    d->uop->whole = true;
     if (o[2].imm != TENSOR_MAP_BYTES)
         return decode_refuse(d, "'%s' of %u bytes, a tensor map has %d", isa_row(insn->op)->name,
                              (unsigned)o[2].imm, TENSOR_MAP_BYTES);

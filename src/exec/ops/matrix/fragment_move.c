@@ -177,8 +177,6 @@ static enum exec_event run_fragment_move(struct exec_warp *warp, const struct uo
     const struct uop_matrix *m = uop->matrix;
     const struct exec_state *state = warp->state;
     bool store = !uop->option;
-    if (!warp_whole(warp, &mask, uop))
-        return EXEC_DONE;
     if (!mask)
         return advance(warp);
     uint32_t bytes = element_bytes(m->d.type), rows, columns;

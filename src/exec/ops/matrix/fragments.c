@@ -28,6 +28,7 @@ struct uop_matrix *matrix_begin(struct decoder *d)
     if (!m)
         return NULL;
     d->uop->matrix = m;
+    d->uop->whole = true;
     m->mnk = isa_mnk((enum isa_mod)d->insn->mods[MODC_MNK]);
     return m;
 }

@@ -79,8 +79,6 @@ enum exec_event run_product(struct exec_warp *warp, const struct uop *uop, uint3
     (void)access;
     const struct uop_matrix *m = uop->matrix;
     struct product_operands o;
-    if (!warp_whole(warp, &mask, uop))
-        return EXEC_DONE;
     if (!mask)
         return advance(warp);
     if (!m->product.loops) {

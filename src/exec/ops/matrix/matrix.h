@@ -43,7 +43,8 @@ struct uop_matrix {
     uint64_t offset;
 };
 
-/* A zeroed one in the decoder's arena, as the uop's; NULL: memory is out. */
+/* A zeroed one in the decoder's arena, as the uop's, which all lanes execute together; NULL: memory
+ * is out. */
 struct uop_matrix *matrix_begin(struct decoder *d);
 int matrix_decode_fragment(struct decoder *d, struct fragment *f, char matrix, enum isa_type type,
                            const struct ptx_operand *operand, bool result);

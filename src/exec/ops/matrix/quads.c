@@ -168,8 +168,6 @@ static enum exec_event run_quads(struct exec_warp *warp, const struct uop *uop, 
     (void)access;
     const struct uop_matrix *m = uop->matrix;
     struct quads quads;
-    if (!warp_whole(warp, &mask, uop))
-        return EXEC_DONE;
     if (!mask)
         return advance(warp);
     gather_operands(&quads, warp->state, m);

@@ -61,8 +61,6 @@ static uint8_t *row_of(const struct exec_access *access, uint32_t index, uint32_
 static enum exec_event run_ldmatrix(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
                                     struct exec_access *access)
 {
-    if (!warp_whole(warp, &mask, uop))
-        return EXEC_DONE;
     return begin_move(warp, uop->matrix, mask, access, ACCESS_MATRIX_LOAD);
 }
 
@@ -82,8 +80,6 @@ void commit_ldmatrix(const struct exec_warp *warp, const struct exec_access *acc
 static enum exec_event run_stmatrix(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
                                     struct exec_access *access)
 {
-    if (!warp_whole(warp, &mask, uop))
-        return EXEC_DONE;
     return begin_move(warp, uop->matrix, mask, access, ACCESS_MATRIX_STORE);
 }
 
@@ -106,8 +102,6 @@ static enum exec_event run_movmatrix(struct exec_warp *warp, const struct uop *u
     (void)access;
     const struct uop_matrix *m = uop->matrix;
     small_matrix moved;
-    if (!warp_whole(warp, &mask, uop))
-        return EXEC_DONE;
     for (uint32_t lane = 0; lane < WARP_LANES; lane++)
         put_lane_bits(moved, lane, element_get(warp->state, &m->a.registers[0], lane), false);
     for (uint32_t rest = mask; rest; rest &= rest - 1)

@@ -125,8 +125,6 @@ static enum exec_event run_wgmma(struct exec_warp *warp, const struct uop *uop, 
     (void)access;
     const struct uop_wgmma *w = uop->wgmma;
     struct product_operands o;
-    if (!warp_whole(warp, &mask, uop))
-        return EXEC_DONE;
     if (!mask)
         return advance(warp);
     uint32_t lane = lowest_lane(mask);
@@ -209,6 +207,7 @@ int decode_wgmma(struct decoder *d)
         return error_memory();
     d->uop->wgmma = w;
     d->uop->run = run_wgmma;
+    d->uop->whole = true;
     struct isa_mnk mnk = isa_wgmma_mnk((enum isa_mod)insn->mods[MODC_WG]);
     mnk.m = WARP_ROWS;
     product_of_types(&w->product, mnk, bits ? TYPE_NONE : insn->types[1],
