@@ -21,6 +21,9 @@
 enum { FANOUT = 4, FIRST_CAPACITY = 64 };
 /* A bucket is a cycle or so; the ring is a few hundred. */
 enum { BUCKET_SHIFT = 10, RING = 256, RING_WORDS = RING / 64, FEW_EVENTS = 8 };
+/* Places of a bucket at first. A GPU of 132 SMs has as many rings, most of whose buckets never hold
+ * more: 16 places each were 22 MB, which a launch touches for the first time. */
+enum { FIRST_PLACES = 4 };
 /* Runs of so many keys are sorted by insertion, longer ones by merging such. */
 enum { SHORT_RUN = 8 };
 
@@ -269,7 +272,7 @@ SELDOM static void bucket_grow(struct engine *engine, uint64_t time_ps, uint64_t
 {
     uint64_t stretch = time_ps >> BUCKET_SHIFT;
     struct event_list *bucket = &engine->ring[stretch % RING];
-    uint32_t capacity = bucket->capacity ? bucket->capacity * 2 : 16;
+    uint32_t capacity = bucket->capacity ? bucket->capacity * 2 : FIRST_PLACES;
     if (!event_list_reserve(&engine->room, capacity) || !event_list_reserve(bucket, capacity)) {
         heap_push(engine, time_ps, order, handler, ctx, arg);
         return;
