@@ -63,7 +63,9 @@ int gpu_boundaries_create(struct gpu *gpu)
     }
     memset(gpu->boundary, 0, bytes); /* it may be destroyed half made */
     gpu->busy = calloc(gpu->model->sms, sizeof *gpu->busy);
-    if (!gpu->busy) {
+    gpu->asking = calloc(gpu->model->sms, sizeof *gpu->asking);
+    gpu->sm_next_ps = calloc(gpu->model->sms, sizeof *gpu->sm_next_ps);
+    if (!gpu->busy || !gpu->asking || !gpu->sm_next_ps) {
         return error_memory();
     }
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
@@ -105,5 +107,7 @@ void gpu_boundaries_destroy(struct gpu *gpu)
     }
     free(gpu->boundary);
     free(gpu->busy);
+    free(gpu->asking);
+    free(gpu->sm_next_ps);
     free(gpu->atomics.message);
 }

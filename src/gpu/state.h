@@ -185,6 +185,9 @@ struct gpu {
     struct engine *engine;           /* memory's, and everybody's while nothing runs apart */
     struct gpu_boundary *boundary;   /* one an SM */
     uint32_t *busy;                  /* the SMs that have something to do in a window */
+    uint32_t *asking, asking_count;  /* those whose requests memory has not read yet */
+    uint64_t *sm_next_ps;            /* when each SM goes on, as of the last exchange */
+    bool sm_failed;                  /* an SM's engine could not go on */
     struct gpu_message_list atomics; /* that memory has served in a window, in its order */
     struct engine_clock clock;
     struct sm **sm;                 /* model->sms of each */

@@ -89,6 +89,8 @@ int gpu_part(struct gpu *gpu)
         engine_part(channel->engine);
         gpu_mailbox_part(&channel->mailbox, gpu->model->dram.queue_entries + 2 * (uint32_t)cycles);
     }
+    gpu->asking_count = 0;
+    gpu->sm_failed = false;
     mem_noc_set_bounded(gpu->noc, rc < 0);
     gpu->parted = rc == 0;
     return rc;
@@ -149,17 +151,31 @@ static void note_state(struct gpu_boundary *boundary)
                          engine_error(boundary->engine) < 0;
 }
 
+/* What the next window asks of an SM with which something was exchanged: few of many. */
+static void note_exchanged(struct gpu *gpu, uint32_t sm)
+{
+    struct gpu_boundary *boundary = &gpu->boundary[sm];
+    note_state(boundary);
+    gpu->sm_next_ps[sm] = boundary->next_ps;
+    gpu->sm_failed |= boundary->has_news && engine_error(boundary->engine) < 0;
+    if (boundary->mailbox.delivered_requests.count > 0) {
+        gpu->asking[gpu->asking_count++] = sm;
+    }
+}
+
 /* Nothing of the SMs that has not happened yet happens before `now_ps`. */
 static void exchange_boundaries(struct gpu *gpu, uint64_t now_ps)
 {
     uint32_t count = 0;
     bool ended = false, failed = false;
+    gpu->asking_count = 0;
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
         struct gpu_boundary *boundary = &gpu->boundary[i];
         if (boundary->has_stores) {
             sm_publish_stores(gpu->sm[i]);
             boundary->has_stores = false;
         }
+        gpu->sm_next_ps[i] = boundary->next_ps;
         if (boundary->has_news || boundary->mailbox.posted_replies.count > 0 ||
             boundary->mailbox.used > 0) {
             gpu->busy[count++] = i;
@@ -179,7 +195,7 @@ static void exchange_boundaries(struct gpu *gpu, uint64_t now_ps)
         find_fault(gpu);
     }
     for (uint32_t k = 0; k < count; k++) {
-        note_state(&gpu->boundary[gpu->busy[k]]);
+        note_exchanged(gpu, gpu->busy[k]);
     }
 }
 
@@ -193,10 +209,7 @@ static void exchange_channels(struct gpu *gpu, uint64_t now_ps)
 /* The first code of an engine that could not go on. */
 static int engines_error(const struct gpu *gpu)
 {
-    int rc = engine_error(gpu->engine);
-    for (uint32_t i = 0; rc == 0 && i < gpu->model->sms; i++) {
-        rc = gpu->boundary[i].has_news ? engine_error(gpu->boundary[i].engine) : 0;
-    }
+    int rc = gpu->sm_failed ? SONDE_ENOMEM : engine_error(gpu->engine);
     for (uint32_t i = 0; rc == 0 && i < gpu->model->dram.channels; i++) {
         rc = engine_error(gpu->channel[i].engine);
     }
@@ -250,8 +263,8 @@ struct window {
 static void run_memory(const struct window *window)
 {
     struct gpu *gpu = window->gpu;
-    for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        gpu_mailbox_read_requests(&gpu->boundary[i].mailbox);
+    for (uint32_t k = 0; k < gpu->asking_count; k++) {
+        gpu_mailbox_read_requests(&gpu->boundary[gpu->asking[k]].mailbox);
     }
     for (uint32_t i = 0; i < window->channels; i++) {
         gpu_mailbox_read_replies(&gpu->channel[i].mailbox);
@@ -294,8 +307,11 @@ static bool window_open(struct window *window, struct gpu *gpu)
     uint32_t channels = gpu->dram_ahead_ps ? gpu->model->dram.channels : 0;
     uint64_t memory_ps = engine_next_ps(gpu->engine), sm_ps = ENGINE_NEVER, dram_ps = ENGINE_NEVER;
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        sm_ps = earlier(sm_ps, gpu->boundary[i].next_ps);
-        memory_ps = earlier(memory_ps, gpu->boundary[i].mailbox.delivered_requests.earliest_ps);
+        sm_ps = earlier(sm_ps, gpu->sm_next_ps[i]);
+    }
+    for (uint32_t k = 0; k < gpu->asking_count; k++) {
+        const struct gpu_mailbox *mailbox = &gpu->boundary[gpu->asking[k]].mailbox;
+        memory_ps = earlier(memory_ps, mailbox->delivered_requests.earliest_ps);
     }
     for (uint32_t i = 0; i < channels; i++) {
         const struct gpu_channel *channel = &gpu->channel[i];
@@ -330,7 +346,7 @@ static bool step(struct gpu *gpu, uint64_t until_ps)
     gpu->window_ps = window.sm_limit_ps;
     uint32_t busy = 0;
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        if (gpu->boundary[i].next_ps < window.sm_limit_ps) {
+        if (gpu->sm_next_ps[i] < window.sm_limit_ps) {
             gpu->busy[busy++] = i;
         }
     }
@@ -359,6 +375,7 @@ int gpu_run_windows(struct gpu *gpu, uint64_t until_ps)
     int rc = 0;
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
         note_state(&gpu->boundary[i]);
+        gpu->sm_next_ps[i] = gpu->boundary[i].next_ps;
     }
     while (rc == 0 && !gpu->reached && !gpu_pauses(gpu) && !gpu_is_last_cta(gpu)) {
         bool stepped = step(gpu, until_ps);
