@@ -79,6 +79,28 @@ int tags_check(const struct cache_spec *spec)
     return rc < 0 ? rc : replacement_check(&spec->replacement, most);
 }
 
+/* Parities of address bits that lie close together are looked up, four address bits at a time. */
+static void tags_plan_parities(struct tags *tags)
+{
+    const struct index_spec *index = &tags->spec->index;
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < index->mask_count; i++) {
+        bits |= index->masks[i];
+    }
+    uint32_t shift = bits ? (uint32_t)__builtin_ctzll(bits) : 0;
+    if (bits == 0 || index->mask_count > 16 || bits >> shift >> 4 * TAGS_INDEX_PARTS != 0) {
+        return;
+    }
+    tags->index_shift = shift;
+    for (uint32_t part = 0; bits >> shift >> 4 * part != 0; part++) {
+        for (uint64_t value = 0; value < 16; value++) {
+            tags->index_part[part][value] = (uint16_t)mem_index_set(
+                index, tags->sets, tags->spec->line_bytes, value << 4 * part << shift);
+        }
+        tags->index_parts = part + 1;
+    }
+}
+
 /* Index bits that adjoin in ascending order are taken with one shift. */
 static void tags_plan_index(struct tags *tags)
 {
@@ -93,6 +115,9 @@ static void tags_plan_index(struct tags *tags)
         }
     }
     tags->index_mask = tags->sets - 1;
+    if (index->kind == INDEX_XOR) {
+        tags_plan_parities(tags);
+    }
 }
 
 static int tags_allocate_arrays(struct tags *tags)
@@ -166,7 +191,15 @@ uint32_t tags_set(const struct tags *tags, uint64_t address)
     if (tags->index_plain) {
         return (uint32_t)(address >> tags->index_shift) & tags->index_mask;
     }
-    return mem_index_set(&tags->spec->index, tags->sets, tags->spec->line_bytes, address);
+    if (tags->index_parts == 0) {
+        return mem_index_set(&tags->spec->index, tags->sets, tags->spec->line_bytes, address);
+    }
+    uint64_t bits = address >> tags->index_shift;
+    uint32_t set = 0;
+    for (uint32_t part = 0; part < tags->index_parts; part++, bits >>= 4) {
+        set ^= tags->index_part[part][bits & 15];
+    }
+    return set;
 }
 
 static inline bool slot_holds(const struct tags *tags, uint32_t slot, uint64_t line)

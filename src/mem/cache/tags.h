@@ -22,6 +22,7 @@
 #define TAGS_NONE UINT32_MAX
 #define TAGS_MAX_SECTORS 64
 #define TAGS_MAX_LINES (UINT32_C(1) << 24)
+#define TAGS_INDEX_PARTS 8
 
 struct tag_line {
     uint64_t line;         /* its number */
@@ -42,6 +43,10 @@ struct tags {
     uint32_t index_shift; /* plain adjoining index bits: set = (address >> shift) & mask */
     uint32_t index_mask;
     bool index_plain;
+    /* Index bits that are parities: the sets of the values of four address bits each, from bit
+     * index_shift on, whose sum without carry is the set; no parts: not so. */
+    uint32_t index_parts;
+    uint16_t index_part[TAGS_INDEX_PARTS][16];
     uint32_t sets, lines;
     uint32_t data_lines, held; /* lines that the data array has room for; that it holds */
     uint32_t hand;             /* the set asked next, where a line's own has none to give */

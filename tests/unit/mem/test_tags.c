@@ -1,6 +1,7 @@
 /*
  * A line is found where it lies, in sets of any number of ways: by itself, beside lines whose
- * numbers have the same low half, beside such as have left. Held against asking slot by slot.
+ * numbers have the same low half, beside such as have left. Held against asking slot by slot. Sets
+ * that are parities are those of the index function.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +11,7 @@
 #include <cmocka.h>
 
 #include "mem/cache/tags.h"
+#include "mem/mem.h"
 #include "util/rng.h"
 
 enum { LINE_BYTES = 128, SETS = 2, MOST_WAYS = 100, OPERATIONS = 400, LOW_HALVES = 90 };
@@ -77,10 +79,47 @@ static void a_line_is_found_in_whatever_way_it_lies(void **state)
     }
 }
 
+/* Masks of so many bits from `lowest` on, which tags look up or leave to the index function. */
+static void hold_parities(struct rng *rng, uint32_t lowest, uint32_t bits)
+{
+    enum { MASKS = 5, PARITY_SETS = 1 << MASKS, PARITY_WAYS = 2, ADDRESSES = 200 };
+    struct cache_spec spec = {.enabled = true,
+                              .size_bytes = (uint64_t)PARITY_SETS * PARITY_WAYS * LINE_BYTES,
+                              .line_bytes = LINE_BYTES,
+                              .sector_bytes = LINE_BYTES,
+                              .sets = PARITY_SETS,
+                              .ways = PARITY_WAYS,
+                              .index = {.kind = INDEX_XOR, .mask_count = MASKS}};
+    for (uint32_t i = 0; i < MASKS; i++) {
+        spec.index.masks[i] = (rng_below(rng, UINT64_C(1) << bits) | UINT64_C(1) << i) << lowest;
+    }
+    spec.index.masks[0] |= UINT64_C(1) << (lowest + bits - 1);
+    struct tags tags;
+    assert_int_equal(tags_init(&tags, &spec), 0);
+    assert_int_equal(tags.index_parts, bits > 32 ? 0 : (bits + 3) / 4);
+    for (uint32_t i = 0; i < ADDRESSES; i++) {
+        uint64_t address = rng_below(rng, UINT64_C(1) << 62);
+        assert_int_equal(tags_set(&tags, address),
+                         mem_index_set(&spec.index, PARITY_SETS, LINE_BYTES, address));
+    }
+    tags_free(&tags);
+}
+
+static void a_set_of_parities_is_the_index_functions(void **state)
+{
+    (void)state;
+    struct rng rng;
+    rng_seed(&rng, 20);
+    for (uint32_t bits = 6; bits <= 36; bits++) {
+        hold_parities(&rng, 7 + bits % 3, bits);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_is_found_in_whatever_way_it_lies),
+        cmocka_unit_test(a_set_of_parities_is_the_index_functions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
