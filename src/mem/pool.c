@@ -1,4 +1,5 @@
-/* Growing a pool: each chunk is as many objects as fit into about 16 KiB, at least 16. */
+/* Growing a pool: each chunk is as many objects as fit into about 16 KiB, at least 16; the first is
+ * 16, for an SM's pools are many, and most of them never need more. */
 #include "mem/pool.h"
 
 #include <stdlib.h>
@@ -29,7 +30,7 @@ void pool_free_all(struct pool *pool)
 int pool_grow(struct pool *pool)
 {
     size_t count = 16384 / pool->object_bytes;
-    count = count < 16 ? 16 : count;
+    count = count < 16 || !pool->chunks ? 16 : count;
     struct pool_chunk *chunk = calloc(1, sizeof *chunk + count * pool->object_bytes);
     if (!chunk) {
         return error_memory();
