@@ -213,7 +213,13 @@ static int find_line(struct level *level)
     attribute_set(&level->result->line, bytes, "B", 0.97, id);
     if (level->by_drawn &&
         bytes < level->fit.stride) { /* no set is full where lines are too many */
-        level->result->size.value = (double)level->fit.count * bytes;
+        struct attribute *size = &level->result->size;
+        lab_evidence(level->lab, id, level->info->id,
+                     "the %zu addresses that fit are one to a line of %u B each: %zu B, where "
+                     "steps of %u B had said %.0f",
+                     (size_t)level->fit.count, bytes, (size_t)level->fit.count * bytes,
+                     (unsigned)level->fit.stride, size->value);
+        attribute_set(size, (double)level->fit.count * bytes, "B", size->confidence, id);
     }
     return 0;
 }

@@ -41,12 +41,13 @@ double tlb_penalty_confidence(const struct tlb_lab *tl, const struct tlb_level *
 }
 
 /* Of what is slow: all records, or, where noise is as long as a miss, the elements' medians. */
-static double excess_of(const struct tlb_lab *tl, const struct tlb_level *level,
-                        const struct tlb_view *view)
+static int excess_of(const struct tlb_lab *tl, double *excess, const struct tlb_level *level,
+                     const struct tlb_view *view)
 {
     bool within = tl->noisy && !tl->lines_differ &&
                   view->miss_excess - level->before < limits.within * tl->record_noise;
-    return within ? tlb_view_slow(view) : view->miss_excess;
+    *excess = view->miss_excess;
+    return within ? tlb_view_slow(view, excess) : 0;
 }
 
 int tlb_penalty_again(struct tlb_lab *tl, struct tlb_penalties *out, const struct tlb_level *level,
@@ -64,7 +65,11 @@ int tlb_penalty_again(struct tlb_lab *tl, struct tlb_penalties *out, const struc
     free(ring.unit);
     tl->run = run;
     if (rc == 0 && view.slow_count > 0) {
-        out->of[out->count++] = excess_of(tl, level, &view) - level->before;
+        double excess;
+        rc = excess_of(tl, &excess, level, &view);
+        if (rc == 0) {
+            out->of[out->count++] = excess - level->before;
+        }
     }
     tlb_view_free(&view);
     if (rc && lab_soft(rc)) { /* an older recording, or no time is left */

@@ -113,7 +113,7 @@ bool tlb_is_reliable(const struct tlb_lab *tl, const struct tlb_level *level);
 int tlb_doubt(struct tlb_lab *tl, const struct tlb_ring *ring, const struct tlb_view *view);
 void tlb_view_free(struct tlb_view *view);
 double tlb_view_quantile(const struct tlb_view *view, double q); /* of the excess */
-double tlb_view_slow(const struct tlb_view *view);               /* the median of what is slow */
+int tlb_view_slow(const struct tlb_view *view, double *median);  /* of what is slow */
 
 uint32_t tlb_most_window(const struct tlb_lab *tl);
 

@@ -47,18 +47,21 @@ double tlb_view_quantile(const struct tlb_view *view, double q)
     return value;
 }
 
-double tlb_view_slow(const struct tlb_view *view)
+int tlb_view_slow(const struct tlb_view *view, double *median)
 {
-    double *slow = malloc((view->count + 1) * sizeof *slow), value = 0;
+    double *slow = malloc((view->count + 1) * sizeof *slow);
     size_t count = 0;
-    for (size_t i = 0; slow && i < view->count; i++) {
+    if (!slow) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < view->count; i++) {
         if (view->slow[i]) {
             slow[count++] = view->excess[i];
         }
     }
-    value = slow ? tlb_quantile(slow, count, 0.5) : 0;
+    *median = tlb_quantile(slow, count, 0.5);
     free(slow);
-    return value;
+    return 0;
 }
 
 static void plan_view(struct tlb_plan *plan, const struct tlb_lab *tl, const struct tlb_ring *ring,
