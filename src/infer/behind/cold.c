@@ -83,14 +83,18 @@ static int report(struct level *level, const uint8_t *missed, const uint32_t *sl
     }
     double median = sample_quantile(&misses, 0.5), hit = level->result->hit_latency.value;
     char id[24];
-    sample_free(&misses);
     lab_evidence(level->lab, id, level->info->id,
                  "chase op=%s once through %zu elements %llu B apart, from cold, %u times: every "
                  "%zuth misses, and takes %.0f cycles (median)",
                  level->info->op, shape.count, (unsigned long long)shape.stride, limits.runs, units,
                  median);
     attribute_set(&level->result->fetch_granularity, (double)(units * shape.stride), "B", 0.93, id);
-    attribute_set(&level->result->miss_penalty, median - hit, "cycles", 0.88, id);
+    struct attribute *penalty = &level->result->miss_penalty, miss = {.value = median};
+    attribute_set(penalty, median - hit, "cycles", 0.88, id);
+    sample_bound_median(&miss, &misses);
+    penalty->low = miss.high > miss.low ? miss.low - hit : 0;
+    penalty->high = miss.high > miss.low ? miss.high - hit : 0;
+    sample_free(&misses);
     return 0;
 }
 
