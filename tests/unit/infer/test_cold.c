@@ -17,6 +17,7 @@ enum { HIT = 100, MISS = 300, REACH = 65536, FRONT = 64 };
 
 struct toy {
     uint32_t fetch;   /* bytes */
+    uint32_t farther; /* cycles: where every other fetch comes from */
     uint32_t uneven;  /* so many more misses a launch, anywhere */
     bool keeps_lines; /* from launch to launch */
     bool refuses;
@@ -41,7 +42,8 @@ static int get(void *ctx, const struct trace **out, const struct trace_request *
     for (uint64_t i = 0; i < window; i++) {
         bool first = i * stride % toy->fetch == 0 && !toy->keeps_lines;
         bool stray = toy->uneven && i * 7 % (window / toy->uneven) == 3;
-        latency[i] = first || stray ? MISS : HIT;
+        uint32_t miss = MISS + (i * stride / toy->fetch % 2 ? toy->farther : 0);
+        latency[i] = first || stray ? miss : HIT;
         next[i] = (uint32_t)((i + 1) % (REACH / stride) * stride);
     }
     assert_int_equal(trace_add_column(&trace, "latency", TRACE_U32, latency, window), 0);
@@ -75,7 +77,11 @@ static double examine(struct toy toy, char why[160])
     assert_true(rc == 0 || lab_soft(rc));
     double bytes = rc ? 0 : level.result->fetch_granularity.value;
     if (rc == 0) {
-        assert_int_equal((int)level.result->miss_penalty.value, MISS - HIT);
+        const struct attribute *penalty = &level.result->miss_penalty;
+        int least = MISS - HIT, most = least + (int)toy.farther;
+        assert_true(penalty->value >= least && penalty->value <= most);
+        assert_int_equal((int)penalty->low, toy.farther ? least : 0);
+        assert_int_equal((int)penalty->high, toy.farther ? most : 0);
     }
     memcpy(why, lab.why.reason, sizeof lab.why.reason);
     traceset_destroy(toy.set);
@@ -91,6 +97,13 @@ static void a_cold_walk_shows_what_a_miss_fetches(void **state)
         assert_int_equal((int)examine((struct toy){.fetch = fetch}, why), fetch);
     }
     assert_int_equal((int)examine((struct toy){.fetch = 256, .uneven = 4}, why), 256);
+}
+
+static void a_median_of_near_and_far_has_both_as_bounds(void **state)
+{
+    (void)state;
+    char why[160];
+    assert_int_equal((int)examine((struct toy){.fetch = 256, .farther = 30}, why), 256);
 }
 
 static void what_does_not_repeat_is_not_told(void **state)
@@ -110,6 +123,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cold_walk_shows_what_a_miss_fetches),
+        cmocka_unit_test(a_median_of_near_and_far_has_both_as_bounds),
         cmocka_unit_test(what_does_not_repeat_is_not_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
