@@ -18,13 +18,13 @@
 #if defined(__GLIBC__) && defined(MADV_HUGEPAGE) && !defined(__SANITIZE_ADDRESS__) &&              \
     !defined(__SANITIZE_THREAD__)
 static const struct {
-    int ahead_bytes;   /* more than what models need that are shipped */
+    int ahead_bytes;   /* more than what models that are shipped and their first launches need */
     int own_map_bytes; /* from here on a block gets a mapping of its own: glibc's first value, which
                           the above would keep for ever, is 128 KiB, and buffers of walks come and
                           go */
     int usual_pad_bytes; /* glibc's own */
     uint64_t huge_bytes;
-} heap = {.ahead_bytes = 128 << 20,
+} heap = {.ahead_bytes = 256 << 20,
           .own_map_bytes = 4 << 20,
           .usual_pad_bytes = 128 << 10,
           .huge_bytes = 2 << 20};
