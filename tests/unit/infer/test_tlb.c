@@ -454,6 +454,32 @@ static void sets_of_one_entry_beside_one_that_draws_are_found(void **state)
     assert_int_equal(fours, 1);
 }
 
+/* Pages beside those that fit show a set of one entry again and again: it is one set. */
+static void a_set_of_one_entry_is_counted_once(void **state)
+{
+    (void)state;
+    struct rng rng;
+    rng_seed(&rng, 11);
+    for (unsigned i = 0; i < 16; i++) {
+        uint32_t map[40], sets = 6 + i % 8, residues = sets + 3 + i % 5 * 5;
+        for (uint32_t k = 0; k < residues; k++) {
+            map[k] = k < sets ? k : (uint32_t)rng_below(&rng, sets);
+        }
+        struct gpu gpu = {.level = {{.sets = sets,
+                                     .ways = 3 + i % 3,
+                                     .less = 2 + i % 3,
+                                     .map = map,
+                                     .residues = residues}}};
+        const struct tlb_result *tlb = dissect(&gpu, 0);
+        if (tlb->sets.status == ATTRIBUTE_MEASURED && tlb->sets.confidence > 0.9) {
+            assert_value(&tlb->sets, sets);
+        }
+        if (tlb->entries.status == ATTRIBUTE_MEASURED && tlb->entries.confidence > 0.9) {
+            assert_value(&tlb->entries, gpu.level[0].ways + sets - 1);
+        }
+    }
+}
+
 static void assert_spanning(uint32_t front, uint32_t sets, uint32_t ways, uint32_t lines,
                             bool sets_may_hide)
 {
@@ -717,6 +743,7 @@ int main(void)
         cmocka_unit_test(a_part_of_a_set_is_no_set),
         cmocka_unit_test(rules_of_two_entries_are_one),
         cmocka_unit_test(sets_of_one_entry_beside_one_that_draws_are_found),
+        cmocka_unit_test(a_set_of_one_entry_is_counted_once),
         cmocka_unit_test(a_set_larger_than_others_is_no_set_alike),
         cmocka_unit_test(entries_of_the_second_level_may_span_more),
         cmocka_unit_test(a_second_level_of_fewer_and_longer_entries_shows),
