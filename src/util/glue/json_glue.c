@@ -275,6 +275,9 @@ static void write_value(struct strbuf *buf, const json_t *value, int depth)
 int json_to_text(char **text, const json_t *value)
 {
     struct strbuf buf = {0};
+    if (!value) { /* there was no memory for it */
+        return error_memory();
+    }
     write_value(&buf, value, 0);
     strbuf_append(&buf, "\n");
     *text = strbuf_take(&buf);
