@@ -187,7 +187,7 @@ struct gpu {
     uint32_t *busy;                  /* the SMs that have something to do in a window */
     uint32_t *asking, asking_count;  /* those whose requests memory has not read yet */
     uint64_t *sm_next_ps;            /* when each SM goes on, as of the last exchange */
-    bool sm_failed;                  /* an SM's engine could not go on */
+    int sm_error;                    /* of the first SM whose engine could not go on; 0: none */
     struct gpu_message_list atomics; /* that memory has served in a window, in its order */
     struct engine_clock clock;
     struct sm **sm;                 /* model->sms of each */

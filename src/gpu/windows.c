@@ -90,7 +90,7 @@ int gpu_part(struct gpu *gpu)
         gpu_mailbox_part(&channel->mailbox, gpu->model->dram.queue_entries + 2 * (uint32_t)cycles);
     }
     gpu->asking_count = 0;
-    gpu->sm_failed = false;
+    gpu->sm_error = 0;
     mem_noc_set_bounded(gpu->noc, rc < 0);
     gpu->parted = rc == 0;
     return rc;
@@ -157,7 +157,7 @@ static void note_exchanged(struct gpu *gpu, uint32_t sm)
     struct gpu_boundary *boundary = &gpu->boundary[sm];
     note_state(boundary);
     gpu->sm_next_ps[sm] = boundary->next_ps;
-    gpu->sm_failed |= boundary->has_news && engine_error(boundary->engine) < 0;
+    gpu->sm_error = gpu->sm_error ? gpu->sm_error : engine_error(boundary->engine);
     if (boundary->mailbox.delivered_requests.count > 0) {
         gpu->asking[gpu->asking_count++] = sm;
     }
@@ -209,7 +209,7 @@ static void exchange_channels(struct gpu *gpu, uint64_t now_ps)
 /* The first code of an engine that could not go on. */
 static int engines_error(const struct gpu *gpu)
 {
-    int rc = gpu->sm_failed ? SONDE_ENOMEM : engine_error(gpu->engine);
+    int rc = gpu->sm_error ? gpu->sm_error : engine_error(gpu->engine);
     for (uint32_t i = 0; rc == 0 && i < gpu->model->dram.channels; i++) {
         rc = engine_error(gpu->channel[i].engine);
     }

@@ -156,14 +156,20 @@ static struct tlb_count_plan plan_counting(const struct counted *c, size_t count
                                    .windows = few ? 1 : limits.windows};
 }
 
-/* Does a page of a set that is known already miss? Then nothing new will show. */
-static bool is_known(const struct counted *c, const struct shown *shown)
+/* Of the pages that miss, those that are known to be of a set. */
+static size_t count_known(const struct counted *c, const struct shown *shown)
 {
     size_t known = 0;
     for (size_t i = 0; i < shown->count && i < c->level->fits; i++) {
         known += shown->who[i] && c->known[i];
     }
-    return known >= 2;
+    return known;
+}
+
+/* Does a page of a set that is known already miss? Then nothing new will show. */
+static bool is_known(const struct counted *c, const struct shown *shown)
+{
+    return count_known(c, shown) >= 2;
 }
 
 /*
@@ -172,10 +178,7 @@ static bool is_known(const struct counted *c, const struct shown *shown)
  */
 static bool is_counted(const struct counted *c, const struct shown *shown)
 {
-    size_t known = 0;
-    for (size_t i = 0; i < shown->count && i < c->level->fits; i++) {
-        known += shown->who[i] && c->known[i];
-    }
+    size_t known = count_known(c, shown);
     return known > 0 && 2 * known + 1 >= shown->missing;
 }
 
