@@ -137,6 +137,13 @@ static void broken_text_is_refused_with_its_place(void **state)
     assert_int_equal(json_from_file(&value, "/nowhere/f.json", 100), SONDE_EIO);
 }
 
+static void a_document_without_memory_is_an_error(void **state)
+{
+    (void)state;
+    char *text;
+    assert_int_equal(json_to_text(&text, NULL), SONDE_ENOMEM);
+}
+
 static void a_hostile_depth_is_refused(void **state)
 {
     (void)state;
@@ -170,6 +177,7 @@ int main(void)
         cmocka_unit_test(what_json_cannot_say_is_refused),
         cmocka_unit_test(bytes_that_are_no_text_are_repaired),
         cmocka_unit_test(broken_text_is_refused_with_its_place),
+        cmocka_unit_test(a_document_without_memory_is_an_error),
         cmocka_unit_test(a_hostile_depth_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
