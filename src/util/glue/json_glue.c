@@ -275,6 +275,7 @@ static void write_value(struct strbuf *buf, const json_t *value, int depth)
 int json_to_text(char **text, const json_t *value)
 {
     struct strbuf buf = {0};
+    *text = NULL;
     if (!value) { /* there was no memory for it */
         return error_memory();
     }
