@@ -3,9 +3,10 @@
  * launches as the simulator's. `record.sh` builds it and says how the recording is made.
  *
  *   record check          one launch of each: what it leaves (recorded.tsv's results)
- *   record time           launches between events, with emptied caches and with warm ones:
- * nanoseconds record plain          one launch of each and nothing else, for a profiler record ...
- * NAME       this kernel alone record ... PART/ALL   every ALLth kernel from PART on
+ *   record time           launches between events, with emptied caches and with warm ones: ns
+ *   record plain          one launch of each and nothing else, for a profiler
+ *   record ... NAME       this kernel alone, or those of this file
+ *   record ... PART/ALL   every ALLth kernel from PART on
  *
  * One line a launch: kernel, size, and what was asked for.
  */
@@ -204,14 +205,15 @@ static void run(const char *mode, const char *folder, const struct kernel_row *r
     finish(&launch);
 }
 
-/* NAME, PART/ALL or all. */
+/* NAME, a file's, PART/ALL or all. */
 static bool is_asked(const char *which, size_t row)
 {
     unsigned part, all;
     if (which && sscanf(which, "%u/%u", &part, &all) == 2 && all > 0) {
         return row % all == part;
     }
-    return !which || strcmp(which, kernel_rows[row].name) == 0;
+    return !which || strcmp(which, kernel_rows[row].name) == 0 ||
+           strcmp(which, kernel_rows[row].file) == 0;
 }
 
 int main(int argc, char **argv)

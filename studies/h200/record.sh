@@ -1,5 +1,6 @@
 #!/bin/sh
-# record.sh OUT: the measurements of the study h200, on a machine with an NVIDIA GPU, its driver, gcc, CUDA's headers (cuda.h)
+# record.sh OUT [FILE]: the measurements of the study h200 (of the kernels of FILE.cu alone), on a machine with an NVIDIA GPU, its
+# driver, gcc, CUDA's headers (cuda.h)
 # and ncu. OUT receives device.txt, check.tsv, time.tsv and ncu.N.csv; recorded.py makes recorded.tsv of them.
 #   check  what each launch leaves in its buffers
 #   time   launches between two events, the least of five, with L2 emptied and warm
@@ -8,6 +9,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 out=$1
+file=${2:-}
 
 base=sm__cycles_elapsed.max,sm__cycles_elapsed.avg.per_second,sm__cycles_active.avg,gpu__time_duration.sum
 base=$base,smsp__inst_executed.sum,smsp__thread_inst_executed.sum,dram__bytes_read.sum,dram__bytes_write.sum
@@ -36,14 +38,14 @@ fi
     nvidia-smi --query-gpu=name,driver_version,clocks.max.sm,clocks.max.mem,clocks.sm,clocks.mem --format=csv,noheader
     ncu --version | tail -n 1
 } >"$out/device.txt"
-timeout 60 "$record" check "$here/kernels" >"$out/check.tsv" || echo "check: status $?"
+timeout 60 "$record" check "$here/kernels" ${file:+"$file"} >"$out/check.tsv" || echo "check: status $?"
 
 # profile METRICS FILE ARGUMENT...
 profile() {
     metrics=$1
-    file=$2
+    log=$2
     shift 2
-    timeout 150 ncu --clock-control none --csv --page raw --print-units base --metrics "$metrics" --log-file "$file" \
+    timeout 150 ncu --clock-control none --csv --page raw --print-units base --metrics "$metrics" --log-file "$log" \
         "$record" plain "$here/kernels" "$@" >/dev/null
 }
 for metrics in "$most" "$more" "$base"; do
@@ -51,11 +53,13 @@ for metrics in "$most" "$more" "$base"; do
     cat "$out/try.csv"
 done
 rm -f "$out/try.csv"
-part=0
-while [ "$part" -lt 4 ]; do
-    profile "$metrics" "$out/ncu.$part.csv" "$part/4" || echo "ncu $part: status $?"
-    part=$((part + 1))
-done
-timeout 80 "$record" time "$here/kernels" >"$out/time.tsv" || echo "time: status $?"
+if [ "$file" ]; then
+    profile "$metrics" "$out/ncu.0.csv" "$file" || echo "ncu: status $?"
+else
+    for part in 0 1 2 3; do
+        profile "$metrics" "$out/ncu.$part.csv" "$part/4" || echo "ncu $part: status $?"
+    done
+fi
+timeout 80 "$record" time "$here/kernels" ${file:+"$file"} >"$out/time.tsv" || echo "time: status $?"
 nvidia-smi --query-gpu=clocks.sm,clocks.mem --format=csv,noheader >>"$out/device.txt"
 wc -l "$out"/*

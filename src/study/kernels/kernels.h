@@ -19,6 +19,7 @@ enum kernel_class {
     KERNEL_COMPUTE,
     KERNEL_LATENCY,
     KERNEL_ATOMICS,
+    KERNEL_LATER, /* bound by memory, written when the others had been looked at; not among "all" */
     KERNEL_ASYNCHRONOUS, /* workloads (programs.def); not among "all" kernels */
     KERNEL_CLASSES
 };
@@ -88,6 +89,9 @@ void kernel_plan(struct kernel_plan *plan, const struct kernel_row *row, uint64_
 bool kernel_is_set_aside(const char *name);
 
 const char *kernel_class_name(enum kernel_class class);
+
+/* Whether rows that name no class count kernels of this one. */
+bool kernel_class_is_among_all(enum kernel_class class);
 
 /* The bytes of a buffer before the launch: `which` is the argument's number. */
 void kernel_fill(void *to, const struct kernel_arg *arg, uint32_t which);

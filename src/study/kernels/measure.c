@@ -186,7 +186,8 @@ static int run_selected(struct kernel_runs *runs, struct study_bench *bench,
     for (size_t i = 0; rc == 0 && !runs->given && i < count; i++) {
         const struct kernel_row *row = &rows[i];
         if (is_set_aside(row) == selection->set_aside &&
-            (selection->class < 0 || (int)row->class == selection->class) &&
+            (selection->class < 0 ? kernel_class_is_among_all(row->class)
+                                  : (int)row->class == selection->class) &&
             is_wanted(study_bench_study(bench), row)) {
             rc = run_row(runs, bench, row, large);
         }

@@ -109,8 +109,13 @@ bool kernel_is_set_aside(const char *name)
 const char *kernel_class_name(enum kernel_class class)
 {
     static const char *const names[KERNEL_CLASSES] = {
-        [KERNEL_MEMORY] = "memory",   [KERNEL_COMPUTE] = "compute",    [KERNEL_LATENCY] = "latency",
-        [KERNEL_ATOMICS] = "atomics", [KERNEL_ASYNCHRONOUS] = "async",
+        [KERNEL_MEMORY] = "memory",   [KERNEL_COMPUTE] = "compute", [KERNEL_LATENCY] = "latency",
+        [KERNEL_ATOMICS] = "atomics", [KERNEL_LATER] = "later",     [KERNEL_ASYNCHRONOUS] = "async",
     };
     return names[class];
+}
+
+bool kernel_class_is_among_all(enum kernel_class class)
+{
+    return class != KERNEL_LATER && class != KERNEL_ASYNCHRONOUS;
 }

@@ -24,7 +24,7 @@ bool kernel_is_large(const struct kernel_counts *measured)
 static bool is_selected(const struct kernel_pair *pair, const struct kernel_selection *selection)
 {
     return pair->set_aside == selection->set_aside &&
-           (selection->class < 0 ? pair->row->class != KERNEL_ASYNCHRONOUS
+           (selection->class < 0 ? kernel_class_is_among_all(pair->row->class)
                                  : (int)pair->row->class == selection->class);
 }
 
