@@ -290,7 +290,7 @@ int json_to_file(const char *path, const json_t *value)
     char *text;
     struct file_writer writer;
     int rc = json_to_text(&text, value);
-    if (rc < 0) {
+    if (!text) {
         return rc;
     }
     rc = file_writer_open(&writer, path);
