@@ -81,12 +81,13 @@ struct cache_spec {
     enum address_kind address;
     enum write_policy write;
     bool invalidate_on_launch;
-    uint32_t hit_cycles;            /* arrival of a request to its data ready, on a hit */
-    uint32_t miss_cycles;           /* arrival to the request leaving downstream, on a miss */
-    uint32_t fill_cycles;           /* reply arriving to data forwarded */
-    uint32_t accesses_per_cycle;    /* tag lookups a cycle; 0: unlimited */
-    uint32_t data_bytes_per_cycle;  /* data port width; 0: unlimited */
-    uint32_t write_bytes_per_cycle; /* the same of writes of parts of sectors; 0: as reads */
+    uint32_t hit_cycles;                  /* arrival of a request to its data ready, on a hit */
+    uint32_t miss_cycles;                 /* arrival to the request leaving downstream, on a miss */
+    uint32_t fill_cycles;                 /* reply arriving to data forwarded */
+    uint32_t accesses_per_cycle;          /* tag lookups a cycle; 0: unlimited */
+    uint32_t data_bytes_per_cycle;        /* data port width; 0: unlimited */
+    uint32_t write_bytes_per_cycle;       /* the same of writes of parts of sectors; 0: as reads */
+    uint32_t whole_write_bytes_per_cycle; /* of writes of whole sectors; 0: as reads */
     uint32_t written_bytes; /* WRITE_BACK: pieces in which written data are kept and sent on, a
                                divisor of sector_bytes; 0: sector_bytes */
     uint32_t dirty_lines;   /* WRITE_BACK: that may be dirty at a time; 0: all */

@@ -82,14 +82,15 @@ static uint64_t pass_data(struct mem_cache *cache, const struct mem_request *req
         return timeline_reserve(&cache->atomics, ready_ps, busy_ps) + busy_ps -
                cache->clock->period_ps;
     }
-    if (request->kind == MEM_WRITE && spec->write_bytes_per_cycle > 0) {
+    if (request->kind == MEM_WRITE &&
+        (spec->write_bytes_per_cycle > 0 || spec->whole_write_bytes_per_cycle > 0)) {
         uint32_t last = (offset + bytes - 1) / WRITE_SECTOR_BYTES;
         uint32_t sectors = last - offset / WRITE_SECTOR_BYTES + 1;
         bool all = request->sectors == 0 || request->sectors >= sectors;
         bool covers = all && offset % WRITE_SECTOR_BYTES == 0 && bytes % WRITE_SECTOR_BYTES == 0;
+        uint32_t width = covers ? spec->whole_write_bytes_per_cycle : spec->write_bytes_per_cycle;
         bytes = (all ? sectors : request->sectors) * WRITE_SECTOR_BYTES;
-        return pass_port(cache, ready_ps, bytes,
-                         covers ? spec->data_bytes_per_cycle : spec->write_bytes_per_cycle);
+        return pass_port(cache, ready_ps, bytes, width ? width : spec->data_bytes_per_cycle);
     }
     return request->kind == MEM_READ && spec->read_passes && spec->data_bytes_per_cycle
                ? pass_read(cache, ready_ps, bytes)
