@@ -237,6 +237,11 @@ void sm_set_l1(struct sm *sm, const struct mem_port *l1, const struct sm_stores_
     sm->stores_wait = l1 && stores_wait ? *stores_wait : (struct sm_stores_wait){0};
 }
 
+void sm_set_gathers(struct sm *sm, struct sm_gathers gathers)
+{
+    sm->gathers = gathers;
+}
+
 void sm_set_readonly(struct sm *sm, const struct mem_port *texture, const struct mem_port *constant)
 {
     sm->has_texture = texture != NULL;

@@ -78,10 +78,17 @@ struct sm_stores_wait {
     bool physical; /* it knows lines by physical addresses */
 };
 
+/* What an SM has leave of the stores that its L1 holds for others of the same lines. */
+struct sm_gathers {
+    void (*send)(struct mem_cache *l1); /* NULL: it holds none */
+    struct mem_cache *l1;
+};
+
 /* The L1 (NULL: none) and the shared memory that the carve-out leaves; only between launches.
  * `stores_wait`: a store that misses the L1 holds its warp until it is answered; NULL: none does.
  */
 void sm_set_l1(struct sm *sm, const struct mem_port *l1, const struct sm_stores_wait *stores_wait);
+void sm_set_gathers(struct sm *sm, struct sm_gathers gathers);
 void sm_set_shared(struct sm *sm, uint64_t bytes);
 /* The texture and the constant cache (NULL: none; texture fetches then go to the network, and
  * constants take a fixed time); only between launches. */

@@ -131,7 +131,8 @@ struct sm {
     struct mem_port l1, network, texture_port, constant_port;
     bool has_l1, has_texture, has_constant;
     struct sm_stores_wait stores_wait; /* zero: stores hold no warp */
-    struct shared_spec banks;          /* in the mode that was chosen */
+    struct sm_gathers gathers;
+    struct shared_spec banks; /* in the mode that was chosen */
     struct sm_host host;
     struct translation translation;
 

@@ -93,6 +93,7 @@ int gpu_apply_carveout(struct gpu *gpu)
     for (uint32_t i = 0; i < model->sms; i++) {
         sm_set_shared(gpu->sm[i], gpu->shared_bytes);
         sm_set_l1(gpu->sm[i], NULL, NULL);
+        sm_set_gathers(gpu->sm[i], (struct sm_gathers){0});
         gpu_readonly_attach(gpu, i, NULL);
         if (!gpu->l1_spec.enabled) {
             continue;
@@ -111,6 +112,9 @@ int gpu_apply_carveout(struct gpu *gpu)
         }
         const struct sm_stores_wait waits = {mem_cache_holds, gpu->l1[i], physical};
         sm_set_l1(gpu->sm[i], &port, gpu->l1_spec.write == WRITE_BACK_WHOLE ? &waits : NULL);
+        if (gpu->l1_spec.gather_lines > 0) {
+            sm_set_gathers(gpu->sm[i], (struct sm_gathers){mem_cache_send_gathered, gpu->l1[i]});
+        }
         gpu_readonly_attach(gpu, i, &port);
     }
     return 0;

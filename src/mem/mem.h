@@ -121,6 +121,8 @@ struct mem_port mem_cache_port(struct mem_cache *cache);
  * not kept.
  */
 void mem_cache_invalidate(struct mem_cache *cache);
+/* What it holds of stores for others of the same lines (cache_spec.gather_lines) leaves. */
+void mem_cache_send_gathered(struct mem_cache *cache);
 /* Writes every dirty line downstream, as when it leaves; it stays, clean. done(ctx, 0) when all are
  * answered, at once where none is dirty. Not to be called again before, nor where the cache keeps
  * parts of sectors. */

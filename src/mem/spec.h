@@ -97,6 +97,9 @@ struct cache_spec {
     uint32_t read_passes;   /* the same of reads, whose bytes then pass without rounding up to
                                cycles; 0: as atomic_passes. No limit without
                                data_bytes_per_cycle */
+    uint32_t gather_lines;  /* writing through: of which stores may wait for others, 0: none does */
+    uint32_t gather_held;   /* of these so many wait even if they could leave */
+    uint32_t gather_cycles; /* not longer after the last of a line's stores */
     enum miss_kind miss;
     uint32_t mshr_entries; /* lines that may be pending, at least 1 */
     uint32_t mshr_mergers; /* further requests (or lanes) per pending line */

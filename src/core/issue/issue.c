@@ -176,11 +176,24 @@ static int issue_access(struct sm *sm, struct sm_warp *warp, const struct exec_u
     return lsu_enqueue_spare(sm, pipe);
 }
 
+static bool has_live_warps(const struct sm *sm)
+{
+    for (uint32_t i = 0; i < sm->spec->max_ctas; i++) {
+        if (sm->cta[i].used && sm->cta[i].live_warps > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void warp_exit(struct sm *sm, struct sm_warp *warp)
 {
     warp->state = WARP_EXITED;
     warp->cta->live_warps--;
     barrier_exit(sm, warp);
+    if (sm->gathers.send && !has_live_warps(sm)) {
+        sm->gathers.send(sm->gathers.l1);
+    }
     cta_try_retire(sm, warp->cta);
 }
 

@@ -66,6 +66,9 @@ bool fence_begins(struct sm *sm, struct sm_warp *warp, const struct exec_uop_inf
     if (warp->fence_cycle == 0) {
         warp->fence_cycle = sm->cycle;
         warp->next_issue = sm->cycle + cycles + longer(sm, info->reach);
+        if (sm->gathers.send && info->reach > REACH_CTA) {
+            sm->gathers.send(sm->gathers.l1);
+        }
         return true;
     }
     if (info->reach >= REACH_OTHERS && warp->fence_cycle > sm->fenced_cycle) {

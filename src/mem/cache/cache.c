@@ -20,6 +20,7 @@ int mem_cache_check(const struct cache_spec *spec)
         return rc;
     }
     rc = written_check(spec);
+    rc = rc < 0 ? rc : gather_check(spec);
     if (rc < 0) {
         return rc;
     }
@@ -51,6 +52,7 @@ static int cache_build(struct mem_cache *cache)
         return rc;
     }
     rc = written_init(&cache->written, cache->spec, cache->tags.lines);
+    rc = rc < 0 ? rc : gather_init(&cache->gather, cache->spec);
     if (rc < 0) {
         return rc;
     }
@@ -95,6 +97,7 @@ void mem_cache_destroy(struct mem_cache *cache)
     if (cache) {
         tags_free(&cache->tags);
         written_free(&cache->written);
+        gather_free(&cache->gather);
         if (cache->misses) {
             cache->miss_ops->destroy(cache->misses);
         }
@@ -259,4 +262,9 @@ struct mem_port mem_cache_port(struct mem_cache *cache)
         return cache->downstream;
     }
     return (struct mem_port){.send = cache_send, .when_space = cache_when_space, .self = cache};
+}
+
+void mem_cache_send_gathered(struct mem_cache *cache)
+{
+    gather_flush(cache);
 }

@@ -315,7 +315,7 @@ static void evict_line(struct mem_cache *cache, const struct piece *piece, uint6
 static bool lookup_passed_on(struct mem_cache *cache, struct mem_request *request, bool bypass,
                              uint64_t edge_ps)
 {
-    if (cache->out.head) {
+    if (cache->out.head && !gather_takes(cache, request)) {
         return false;
     }
     bool hit = true;
@@ -332,12 +332,15 @@ static bool lookup_passed_on(struct mem_cache *cache, struct mem_request *reques
     }
     if (bypass) {
         cache->stats.bypasses++;
-        cache_send_out(cache, request, edge_ps);
-        return true;
+    } else {
+        count_access(cache, request, hit, false);
+        edge_ps += clock_cycles_to_ps(cache->clock, cache->spec->miss_cycles);
     }
-    count_access(cache, request, hit, false);
-    cache_send_out(cache, request,
-                   edge_ps + clock_cycles_to_ps(cache->clock, cache->spec->miss_cycles));
+    if (cache->gather.capacity > 0 && request->kind == MEM_WRITE) {
+        gather_store(cache, request, edge_ps);
+    } else {
+        cache_send_out(cache, request, edge_ps);
+    }
     return true;
 }
 

@@ -10,6 +10,7 @@
 #ifndef SONDE_MEM_CACHE_STATE_H
 #define SONDE_MEM_CACHE_STATE_H
 
+#include "mem/cache/gather.h"
 #include "mem/cache/miss/miss.h"
 #include "mem/cache/tags.h"
 #include "mem/cache/written.h"
@@ -28,6 +29,7 @@ struct mem_cache {
 
     struct tags tags;
     struct written written;
+    struct gather gather;
     const struct miss_ops *miss_ops;
     struct miss_table *misses;
     struct timeline data_port;
@@ -65,6 +67,7 @@ struct own_request {
     struct mem_cache *cache;
     struct miss_line *line;
     uint64_t sectors;
+    struct mem_request *gathered; /* stores that it stands for (gather.c) */
 };
 
 /*

@@ -340,6 +340,23 @@ static void reads_keep_the_data_for_their_own_passes_to_parts_of_a_cycle(void **
     assert_int_equal(reads_take_ps(0, 128, 13), 12 * 3 * PERIOD_PS); /* whole cycles */
 }
 
+/* Whole sectors at a width of their own, to whole cycles; parts of sectors as reads. */
+static void writes_of_whole_sectors_saturate_their_own_width(void **state)
+{
+    (void)state;
+    struct cache_rig f;
+    cache_rig_open(&f, BELOW_CYCLES);
+    f.spec.whole_write_bytes_per_cycle = 26;
+    f.spec.data_bytes_per_cycle = 64;
+    f.spec.write = WRITE_BACK;
+    cache_rig_start(&f, MEM_AT_L2);
+    warm(&f, 0x10000);
+    assert_within_2_percent(rig_bandwidth(f.engine, f.port, MEM_WRITE, 2000, 128, 0), 128.0 / 5);
+    assert_within_2_percent(rig_bandwidth(f.engine, f.port, MEM_WRITE, 2000, 124, 0), 124.0 / 2);
+    assert_within_2_percent(rig_bandwidth(f.engine, f.port, MEM_READ, 2000, 128, 0), 64);
+    cache_rig_close(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -358,6 +375,7 @@ int main(void)
         cmocka_unit_test(hits_saturate_the_data_port_or_the_lookups),
         cmocka_unit_test(misses_saturate_the_table_by_littles_law),
         cmocka_unit_test(reads_keep_the_data_for_their_own_passes_to_parts_of_a_cycle),
+        cmocka_unit_test(writes_of_whole_sectors_saturate_their_own_width),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

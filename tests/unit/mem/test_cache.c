@@ -656,21 +656,6 @@ static void atomics_and_writes_keep_the_data_for_their_passes_and_sectors(void *
     cache_rig_close(&f);
 }
 
-static void whole_sectors_are_written_at_a_width_of_their_own(void **state)
-{
-    (void)state;
-    struct cache_rig f;
-    cache_rig_open(&f, 50);
-    f.spec.whole_write_bytes_per_cycle = 26;
-    f.spec.data_bytes_per_cycle = 128;
-    cache_rig_start(&f, MEM_AT_L2);
-    read_cache(&f, 0x1000);
-    assert_int_equal(second_after_first(&f, MEM_WRITE, 0, 0), 5);
-    assert_int_equal(second_after_first(&f, MEM_WRITE, 0, 3), 1); /* parts: as a read */
-    assert_int_equal(second_after_first(&f, MEM_READ, 0, 0), 1);
-    cache_rig_close(&f);
-}
-
 static void a_virtual_cache_fetches_and_writes_back_by_physical_addresses(void **state)
 {
     (void)state;
@@ -797,7 +782,6 @@ int main(void)
         cmocka_unit_test(host_copies_leave_their_sectors_and_take_no_time),
         cmocka_unit_test(a_disabled_cache_is_the_port_below),
         cmocka_unit_test(atomics_and_writes_keep_the_data_for_their_passes_and_sectors),
-        cmocka_unit_test(whole_sectors_are_written_at_a_width_of_their_own),
         cmocka_unit_test(a_virtual_cache_fetches_and_writes_back_by_physical_addresses),
         cmocka_unit_test(a_virtual_cache_knows_the_physical_line_whatever_sector_came_first),
         cmocka_unit_test(specifications_that_do_not_hold_together_are_refused),
