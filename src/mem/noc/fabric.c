@@ -553,7 +553,7 @@ uint32_t fabric_waiting(const struct fabric *fabric, uint32_t node)
 
 uint64_t fabric_stalled(const struct fabric *fabric, uint32_t node)
 {
-    return fabric->node[node].stalled;
+    return fabric->swift ? fabric_swift_stalled(fabric, node) : fabric->node[node].stalled;
 }
 
 const struct fabric_stats *fabric_stats(const struct fabric *fabric)

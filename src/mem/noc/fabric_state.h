@@ -129,6 +129,7 @@ void fabric_swift_destroy(struct swift *swift);
 void fabric_swift_tick(struct fabric *fabric, uint64_t cycle);
 /* Of a node that is no longer blocked: of one of its virtual channels. */
 void fabric_swift_credits(struct fabric *fabric, uint32_t node, uint32_t channel, uint32_t count);
+uint64_t fabric_swift_stalled(const struct fabric *fabric, uint32_t node);
 
 static inline uint32_t crossbar_inputs(const struct fabric *fabric)
 {

@@ -3,23 +3,24 @@
  * crossbar input for itself, iSLIP of one iteration allocates, and a virtual channel takes a cycle
  * or more. What happens is what fabric.c makes happen, to the cycle; how it is kept differs. A busy
  * simulator finds little of a network in its nearest cache, and cannot foretell what comes next in
- * one: so what a flit meets on its way is small, and whether something can happen at a port is
- * computed from its sets, not asked.
+ * one: so what a flit meets on its way is small, and what can happen is computed from sets, for
+ * all routers at once.
  *
  *      due in a cycle ---> asks for a virtual channel ---> has one ---> leaves ---> due, or empty
- *         a list              port.asking                  a list     port.ready
+ *         a list              port.asking                  a set      ready, credited
  *
- * Sets go by output port: an input that loses, waits for a channel or has no credit is not touched.
- * Of a port's virtual channels those may send that are both `ready` and `credited`. A channel goes
- * to inputs in two steps (grant, accept), but inputs of different ports never contend. Channels
- * that are given in a cycle are used in a later one, and those that are given back are free in the
- * next: so channels are given first, and then flits move, routers in their order and inputs in
- * theirs.
+ * Sets go by output port: an input that loses, waits for a channel or has no credit is not touched,
+ * nor is a node that waits for one. Of a port's virtual channels those may send that are both
+ * `ready` and `credited`. A channel goes to inputs in two steps (grant, accept), but inputs of
+ * different ports never contend. Channels that are given in a cycle are used in a later one, and
+ * those that are given back are free in the next: so channels are given first, and then flits move,
+ * routers in their order and inputs in theirs.
  */
 #include "mem/noc/fabric_swift.h"
 
 /* Functions that have `shift` as an argument are made twice by the compiler, for the two channels
  * of a port that most networks have and for any number: swift->channel_shift. */
+#define EVEN UINT64_C(0x5555555555555555)
 #define BY_SHIFT static inline __attribute__((always_inline))
 
 static inline uint32_t lowest(uint64_t set)
@@ -32,6 +33,32 @@ static inline uint64_t one(uint32_t i)
     return UINT64_C(1) << i;
 }
 
+/* Where it is not foreseeable whether: without a branch. */
+static inline void add(uint64_t *set, uint32_t i, uint64_t whether)
+{
+    set[i / WORD_BITS] |= whether << i % WORD_BITS;
+}
+
+static inline void drop(uint64_t *set, uint32_t i, uint64_t whether)
+{
+    set[i / WORD_BITS] &= ~(whether << i % WORD_BITS);
+}
+
+/* Adds those of a word of a set to a list of `count`, of which AT_ONCE may be written more than
+ * there are. How many there are is not foreseeable. Returns how many the list has. */
+static inline uint32_t list_word(uint32_t *list, uint32_t count, uint64_t set, uint32_t first)
+{
+    for (uint32_t i = 0; i < AT_ONCE; i++) {
+        list[count] = first + lowest(set | one(WORD_BITS - 1));
+        count += set != 0;
+        set &= set - 1;
+    }
+    for (; set; set &= set - 1) {
+        list[count++] = first + lowest(set);
+    }
+    return count;
+}
+
 /* Round robin: from `next` on, which may be the number behind the last. */
 static inline uint32_t choose_from(uint64_t set, uint32_t next)
 {
@@ -40,91 +67,83 @@ static inline uint32_t choose_from(uint64_t set, uint32_t next)
 
 /* ---- what is due ---- */
 
-static inline uint32_t *list_at(const struct turns *turns, uint32_t number)
+static inline uint32_t *list_of(const struct swift *swift, const struct turns *turns, uint64_t when)
 {
-    return &turns->list[(size_t)number << turns->shift];
+    return &turns->list[((uint32_t)when & swift->turn_mask) << turns->shift];
 }
 
-static inline void put_down(const struct turns *turns, uint32_t number, uint32_t entry)
+static inline uint64_t *later_of(const struct swift *swift, uint32_t when)
 {
-    uint32_t *list = list_at(turns, number);
-    assert(*list + 1 < 1U << turns->shift);
+    return &swift->later[(when & swift->turn_mask) * swift->words];
+}
+
+static inline void put_down(uint32_t *list, uint32_t entry)
+{
     list[++*list] = entry;
-}
-
-static inline uint32_t list_of(const struct swift *swift, uint32_t when, uint32_t asks)
-{
-    return (when & swift->turn_mask) << 1 | asks;
-}
-
-static inline void mark(uint64_t *ports, uint32_t at, uint64_t can)
-{
-    ports[at / WORD_BITS] |= can << at % WORD_BITS;
-}
-
-/* Of an input that has a channel: a flit could go. */
-static inline void goes_now(struct swift *swift, uint32_t word)
-{
-    uint32_t at = word >> PORT_SHIFT, channel = word % (1U << PORT_SHIFT);
-    struct swift_port *port = &swift->port[at];
-    port->ready |= 1U << channel;
-    mark(swift->leaving_ports, at, port->credited >> channel & 1);
 }
 
 static inline void asks_now(struct swift *swift, uint32_t word)
 {
     uint32_t at = word >> PORT_SHIFT;
-    struct swift_port *port = &swift->port[at];
-    port->asking |= one(word % (1U << PORT_SHIFT));
-    mark(swift->asked_ports, at, port->untaken != 0);
+    swift->port[at].asking |= one(word % (1U << PORT_SHIFT));
+    set_bit(swift->asked, at);
 }
 
-BY_SHIFT void give_credits(struct swift *swift, uint32_t output, uint32_t count, uint32_t shift)
+static inline void give_credits(struct swift *swift, uint32_t output, uint32_t count)
 {
     struct swift_output *out = &swift->output[output];
-    uint32_t at = output >> shift, channel = output - (at << shift);
-    struct swift_port *port = &swift->port[at];
     out->credits = (uint16_t)(out->credits + count);
-    port->credited |= 1U << channel;
-    mark(swift->leaving_ports, at, port->ready >> channel & 1);
+    set_bit(swift->credited, output);
 }
 
 void fabric_swift_credits(struct fabric *fabric, uint32_t node, uint32_t channel, uint32_t count)
 {
     struct swift *swift = fabric->swift;
     uint32_t at = fabric->node[node].first_ejection / swift->channels;
-    give_credits(swift, (at << swift->channel_shift) + channel, count, swift->channel_shift);
+    give_credits(swift, (at << swift->channel_shift) + channel, count);
 }
 
-/* A node that is blocked holds its credits back. */
-static inline bool held_back(struct fabric *fabric, uint32_t output)
+uint64_t fabric_swift_stalled(const struct fabric *fabric, uint32_t node)
 {
     const struct swift *swift = fabric->swift;
-    uint32_t at = output >> swift->channel_shift;
-    const struct swift_port *port = &swift->port[at];
-    if (port->node == NOBODY || !fabric->node[port->node].blocked) {
-        return false;
-    }
-    fabric->node[port->node].owed[output - (at << swift->channel_shift)]++;
-    return true;
+    bool starved = swift->starved[node / WORD_BITS] >> node % WORD_BITS & 1;
+    uint64_t since = starved ? swift->starved_since[node] : swift->ticks;
+    return fabric->node[node].stalled + swift->ticks - since;
 }
 
-BY_SHIFT void take_turn(struct fabric *fabric, struct swift *swift, uint32_t turn, uint32_t shift)
+/* Nodes that are blocked hold their credits back. Returns how many others are in the list. */
+static uint32_t keep_free(struct fabric *fabric, uint32_t *list, uint32_t count)
 {
-    uint32_t *list = list_at(&swift->credits, turn), count = *list;
-    *list = 0;
-    for (uint32_t i = 1; i <= count; i++) {
-        if (!fabric->blocked_nodes || !held_back(fabric, list[i])) {
-            give_credits(swift, list[i], 1, shift);
+    const struct swift *swift = fabric->swift;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t output = list[i], at = output >> swift->channel_shift;
+        uint32_t node = swift->port[at].node;
+        if (node != NOBODY && fabric->node[node].blocked) {
+            fabric->node[node].owed[output - (at << swift->channel_shift)]++;
+        } else {
+            list[kept++] = output;
         }
     }
-    list = list_at(&swift->steps, list_of(swift, turn, 0));
-    count = *list;
+    return kept;
+}
+
+static inline void take_turn(struct fabric *fabric, struct swift *swift, uint32_t turn)
+{
+    uint32_t *list = list_of(swift, &swift->credits, turn), count = *list;
     *list = 0;
-    for (uint32_t i = 1; i <= count; i++) {
-        goes_now(swift, list[i]);
+    if (fabric->blocked_nodes) {
+        count = keep_free(fabric, list + 1, count);
     }
-    list = list_at(&swift->steps, list_of(swift, turn, 1));
+    for (uint32_t i = 1; i <= count; i++) {
+        give_credits(swift, list[i], 1);
+    }
+    uint64_t *later = later_of(swift, turn);
+    for (uint32_t i = 0; i < swift->words; i++) {
+        swift->ready[i] |= later[i];
+        later[i] = 0;
+    }
+    list = list_of(swift, &swift->asks, turn);
     count = *list;
     *list = 0;
     for (uint32_t i = 1; i <= count; i++) {
@@ -133,8 +152,7 @@ BY_SHIFT void take_turn(struct fabric *fabric, struct swift *swift, uint32_t tur
 }
 
 /* Cycles may have been left out. */
-BY_SHIFT void begin_cycle(struct fabric *fabric, struct swift *swift, uint64_t cycle,
-                          uint32_t shift)
+static inline void begin_cycle(struct fabric *fabric, struct swift *swift, uint64_t cycle)
 {
     uint64_t first = fabric->cycle + 1;
     if (cycle - fabric->cycle > swift->turn_mask) {
@@ -142,79 +160,77 @@ BY_SHIFT void begin_cycle(struct fabric *fabric, struct swift *swift, uint64_t c
     }
     fabric->cycle = cycle;
     for (; first <= cycle; first++) {
-        take_turn(fabric, swift, (uint32_t)first & swift->turn_mask, shift);
+        take_turn(fabric, swift, (uint32_t)first & swift->turn_mask);
     }
-    swift->given_back =
-        list_at(&swift->credits, (uint32_t)(cycle + swift->credit_cycles) & swift->turn_mask);
+    uint64_t there = cycle + swift->hop_cycles;
+    swift->given_back = list_of(swift, &swift->credits, cycle + swift->credit_cycles);
+    swift->later_hop = later_of(swift, (uint32_t)there);
+    swift->asks_hop = list_of(swift, &swift->asks, there + swift->routing_cycles);
 }
 
 /* ---- flits ---- */
 
-struct next_step {
-    uint32_t word, when, asks;
-};
-
 /*
- * Of the flit at the front of an input, which stands there from `ready_cycle` on. The way of a
- * packet depends on nothing, so that it is found at once; the time that takes passes all the same.
+ * What a packet asks for whose head comes to the front of an input. Its way depends on nothing, so
+ * that it is found at once; the time that takes passes all the same.
  */
-static inline struct next_step next_step(const struct swift *swift, struct swift_input *in,
-                                         uint32_t ways, uint32_t local, struct swift_flit flit,
-                                         uint32_t ready_cycle)
+static inline uint32_t way_of(const struct swift *swift, struct swift_input *in, uint32_t ways,
+                              uint32_t local, swift_flit flit)
 {
-    uint32_t way = swift->way[ways + swift->to[flit.word >> PACKET_SHIFT]];
-    uint32_t head = flit.word >> HEAD_SHIFT & 1;
-    in->group = head ? way % (1U << PORT_SHIFT) : in->group;
-    return (struct next_step){.word = head ? (way >> PORT_SHIFT << PORT_SHIFT) + local : in->taken,
-                              .when = ready_cycle + (head ? swift->routing_cycles : 0),
-                              .asks = head};
+    uint32_t way = swift->way[ways + swift->to[(uint32_t)flit >> PACKET_SHIFT]];
+    in->group = (uint16_t)(way % (1U << PORT_SHIFT));
+    return (way >> PORT_SHIFT << PORT_SHIFT) + local;
 }
 
-/* Puts a flit into a buffer behind a port, where there is room: a credit was taken for it. */
-static inline void buffer_push(struct swift *swift, const struct swift_port *port, uint32_t channel,
-                               struct swift_flit flit, uint32_t now)
+static inline uint32_t ready_cycle(swift_flit flit)
 {
-    uint32_t input = port->behind + channel;
-    struct swift_input *in = &swift->input[input];
-    uint32_t i = ((uint32_t)in->head + in->count) & ((1U << swift->ring_shift) - 1);
-    swift->flit[(input << swift->ring_shift) + i] = flit;
-    if (in->count++ == 0) {
-        struct next_step next = next_step(swift, in, port->behind_ways,
-                                          port->behind_local + channel, flit, flit.ready_cycle);
-        if (next.when != now) {
-            put_down(&swift->steps, list_of(swift, next.when, next.asks), next.word);
-        } else if (next.asks) {
-            asks_now(swift, next.word);
-        } else {
-            goes_now(swift, next.word);
-        }
+    return (uint32_t)(flit >> READY_SHIFT);
+}
+
+/* Puts a flit into a buffer, where there is room: a credit was taken for it. Returns whether it is
+ * the first there. */
+static inline bool put_in(struct swift *swift, struct swift_input *in, swift_flit flit)
+{
+    uint32_t mask = swift->ring_mask, front = in->front;
+    swift->flit[(front & ~mask) + ((front + in->count) & mask)] = flit;
+    return in->count++ == 0;
+}
+
+/* Of the flit that has come to the front of an input, or will be there, in a cycle to come. */
+static inline void becomes_first(struct swift *swift, struct swift_input *in, uint32_t ways,
+                                 uint32_t local, swift_flit flit, uint32_t when)
+{
+    if (flit & HEAD) {
+        put_down(list_of(swift, &swift->asks, when + swift->routing_cycles),
+                 way_of(swift, in, ways, local, flit));
+    } else {
+        set_bit(later_of(swift, when), in->taken);
     }
 }
 
 /* Of an input whose flit has left by this port, and which has others. */
-static inline void go_on(struct swift *swift, struct swift_port *port, struct swift_input *in,
-                         uint32_t input, uint32_t channel, uint32_t now)
+static inline void go_on(struct swift *swift, const struct swift_port *port, struct swift_input *in,
+                         uint32_t input, uint32_t now)
 {
-    struct swift_flit flit = swift->flit[(input << swift->ring_shift) + in->head];
-    bool waits = (int32_t)(flit.ready_cycle - (now + 1)) > 0;
-    if (!waits && !(flit.word >> HEAD_SHIFT & 1)) { /* it may follow at once */
-        port->ready |= 1U << channel;
+    swift_flit flit = swift->flit[in->front];
+    uint32_t next = now + 1, ready = ready_cycle(flit);
+    if ((int32_t)(ready - next) > 0) {
+        next = ready;
+    } else if (!(flit & HEAD)) { /* it may follow at once */
+        set_bit(swift->ready, in->taken);
         return;
     }
-    uint32_t ready_cycle = waits ? flit.ready_cycle : now + 1;
-    struct next_step next =
-        next_step(swift, in, port->ways, input - port->first, flit, ready_cycle);
-    put_down(&swift->steps, list_of(swift, next.when, next.asks), next.word);
+    becomes_first(swift, in, port->ways, input - port->first, flit, next);
 }
 
 /* Into the node behind an output. */
 static inline void deliver(struct fabric *fabric, struct swift *swift, uint32_t output,
-                           struct swift_flit flit)
+                           swift_flit flit)
 {
     uint64_t there = fabric->cycle + swift->hop_cycles;
-    put_down(&swift->credits, (uint32_t)(there + swift->credit_cycles) & swift->turn_mask, output);
-    if (flit.word & TAIL) {
-        uint32_t place = flit.word >> PACKET_SHIFT;
+    put_down(list_of(swift, &swift->credits, there + swift->credit_cycles), output);
+    if (flit & TAIL) {
+        uint32_t place = (uint32_t)flit >> PACKET_SHIFT;
         struct fabric_packet *packet = swift->packet[place];
         swift->free[swift->free_count++] = place;
         fabric->inside--;
@@ -225,55 +241,109 @@ static inline void deliver(struct fabric *fabric, struct swift *swift, uint32_t 
     }
 }
 
-/* A flit passes the crossbar to a port and leaves by a channel of it. */
-BY_SHIFT void leave(struct fabric *fabric, struct swift *swift, uint32_t at,
-                    struct swift_port *port, uint32_t channel, uint32_t shift)
+/*
+ * What leaves in a cycle does so in steps, each with all flits: what a flit needs is not foreseeable,
+ * but lists of those that need it are written without a branch.
+ */
+
+/* Moves are listed as outputs. Flits pass the crossbar, and leave their buffers. */
+BY_SHIFT void take_out(struct swift *swift, uint32_t moves, uint32_t shift)
 {
-    uint32_t output = (at << shift) + channel, now = (uint32_t)fabric->cycle;
-    struct swift_output *out = &swift->output[output];
-    uint32_t input = port->first + out->holder;
-    struct swift_input *in = &swift->input[input];
-    struct swift_flit flit = swift->flit[(input << swift->ring_shift) + in->head];
-    uint32_t tail = flit.word & TAIL;
-    out->credits--;
-    port->credited &= ~((uint32_t)(out->credits == 0) << channel);
-    port->untaken |= tail << channel;
-    mark(swift->asked_ports, at, tail & (port->asking != 0));
-    swift->given_back[++*swift->given_back] = in->credit_to;
-    in->head = (in->head + 1U) & ((1U << swift->ring_shift) - 1);
-    if (--in->count) {
-        go_on(swift, port, in, input, channel, now);
+    uint32_t *back = swift->given_back + *swift->given_back + 1;
+    for (uint32_t i = 0; i < moves; i++) {
+        uint32_t output = swift->list[i], at = output >> shift, channel = output - (at << shift);
+        struct swift_port *port = &swift->port[at];
+        struct swift_output *out = &swift->output[output];
+        struct swift_input *in = &swift->input[out->holder];
+        uint32_t front = in->front;
+        swift_flit flit = swift->flit[front];
+        swift->move[i] = (struct swift_move){flit, output, out->holder};
+        port->prefers = out->holder + 1;
+        drop(swift->ready, output, 1);
+        drop(swift->credited, output, --out->credits == 0);
+        port->untaken |= (flit & TAIL) << channel;
+        add(swift->open, at, flit & TAIL);
+        back[i] = in->credit_to;
+        in->front = front ^ ((front ^ (front + 1)) & swift->ring_mask);
+        in->count--;
     }
-    if (port->behind == NOBODY) {
-        deliver(fabric, swift, output, flit);
-        return;
+    *swift->given_back += moves;
+}
+
+/* Of buffers in which others are. */
+BY_SHIFT void go_on_all(struct swift *swift, uint32_t moves, uint32_t now, uint32_t shift)
+{
+    uint32_t count = 0, *list = swift->list;
+    for (uint32_t i = 0; i < moves; i++) {
+        list[count] = i;
+        count += swift->input[swift->move[i].input].count != 0;
     }
-    flit.ready_cycle = now + swift->hop_cycles;
-    buffer_push(swift, port, channel, flit, now);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct swift_move *move = &swift->move[list[i]];
+        go_on(swift, &swift->port[move->output >> shift], &swift->input[move->input], move->input,
+              now);
+    }
+}
+
+/* Into buffers of the next routers, or nodes. */
+BY_SHIFT void put_in_all(struct fabric *fabric, struct swift *swift, uint32_t moves, uint32_t shift)
+{
+    uint64_t ready = (uint64_t)((uint32_t)fabric->cycle + swift->hop_cycles) << READY_SHIFT;
+    uint32_t delivered = 0, passed = 0, first = 0, *list = swift->list, *other = swift->other;
+    for (uint32_t i = 0; i < moves; i++) {
+        uint32_t behind = swift->port[swift->move[i].output >> shift].behind;
+        list[passed] = other[delivered] = i;
+        passed += behind != NOBODY;
+        delivered += behind == NOBODY;
+    }
+    for (uint32_t i = 0; i < delivered; i++) {
+        deliver(fabric, swift, swift->move[other[i]].output, swift->move[other[i]].flit);
+    }
+    for (uint32_t i = 0; i < passed; i++) {
+        const struct swift_move *move = &swift->move[list[i]];
+        uint32_t at = move->output >> shift, channel = move->output - (at << shift);
+        struct swift_input *in = &swift->input[swift->port[at].behind + channel];
+        other[first] = list[i];
+        first += put_in(swift, in, (uint32_t)move->flit | ready);
+    }
+    for (uint32_t i = 0; i < first; i++) {
+        const struct swift_move *move = &swift->move[other[i]];
+        uint32_t at = move->output >> shift, channel = move->output - (at << shift);
+        const struct swift_port *port = &swift->port[at];
+        struct swift_input *in = &swift->input[port->behind + channel];
+        if (move->flit & HEAD) {
+            uint32_t local = port->behind_local + channel;
+            put_down(swift->asks_hop, way_of(swift, in, port->behind_ways, local, move->flit));
+        } else {
+            set_bit(swift->later_hop, in->taken);
+        }
+    }
 }
 
 /* ---- ports ---- */
 
-BY_SHIFT void hold_channel(struct fabric *fabric, struct swift *swift, uint32_t at,
-                           struct swift_port *port, uint32_t local, uint32_t channel,
-                           uint32_t shift)
+static inline void hold_channel(struct fabric *fabric, struct swift *swift, uint32_t at,
+                                uint32_t local, uint32_t output, uint32_t shift)
 {
-    struct swift_output *out = &swift->output[(at << shift) + channel];
+    struct swift_port *port = &swift->port[at];
+    struct swift_output *out = &swift->output[output];
     struct swift_input *in = &swift->input[port->first + local];
-    uint32_t when = (uint32_t)fabric->cycle + swift->vc_cycles;
-    in->taken = at << PORT_SHIFT | channel;
-    in->prefers = (uint16_t)(port->base + channel + 1);
-    out->holder = (uint8_t)local;
+    in->taken = output;
+    in->prefers = output + 1;
+    out->holder = port->first + local;
     out->prefers = (uint8_t)(local + 1);
-    port->untaken &= ~(1U << channel);
-    put_down(&swift->steps, list_of(swift, when, 0), in->taken);
+    port->untaken &= ~(1U << (output - (at << shift)));
+    drop(swift->open, at, port->untaken == 0);
+    drop(swift->asked, at, port->asking == 0);
+    set_bit(later_of(swift, (uint32_t)fabric->cycle + swift->vc_cycles), output);
 }
 
-/* An input's preference among channels of one port. */
-static inline uint32_t accept(const struct swift_port *port, const struct swift_input *in,
-                              uint64_t channels)
+/* An input's preference among channels of one port, whose first output is told. */
+static inline uint32_t accept(const struct swift_input *in, uint32_t first, uint32_t channels)
 {
-    return choose_from(channels << port->base, in->prefers) - port->base;
+    uint32_t next = in->prefers - first;
+    uint64_t behind = next < 32 ? (uint64_t)channels >> next << next : 0;
+    return first + lowest(behind | (uint64_t)channels << 32) % 32;
 }
 
 /* Of the inputs that ask for channels of a port, those that may take this one. */
@@ -294,13 +364,12 @@ static void give_contended(struct fabric *fabric, struct swift *swift, uint32_t 
                            struct swift_port *port)
 {
     uint64_t inputs = 0;
-    uint32_t granted[WORD_BITS];
+    uint32_t granted[WORD_BITS], first = at << swift->channel_shift;
     for (uint32_t free = port->untaken; free; free &= free - 1) {
         uint32_t channel = lowest(free);
         uint64_t askers = fabric->classes > 1 ? askers_of(swift, port, channel) : port->asking;
         if (askers) {
-            uint32_t output = (at << swift->channel_shift) + channel;
-            uint32_t local = choose_from(askers, swift->output[output].prefers);
+            uint32_t local = choose_from(askers, swift->output[first + channel].prefers);
             granted[local] = (inputs & one(local) ? granted[local] : 0) | 1U << channel;
             inputs |= one(local);
         }
@@ -308,99 +377,87 @@ static void give_contended(struct fabric *fabric, struct swift *swift, uint32_t 
     port->asking &= ~inputs;
     for (; inputs; inputs &= inputs - 1) {
         uint32_t local = lowest(inputs);
-        hold_channel(fabric, swift, at, port, local,
-                     accept(port, &swift->input[port->first + local], granted[local]),
-                     swift->channel_shift);
+        uint32_t output = accept(&swift->input[port->first + local], first, granted[local]);
+        hold_channel(fabric, swift, at, local, output, swift->channel_shift);
     }
 }
 
-/* Virtual channels of one port, for which some ask and of which some are free. Returns whether that
- * is so afterwards. */
-BY_SHIFT bool give_channels(struct fabric *fabric, struct swift *swift, uint32_t at, uint32_t shift)
+/* Virtual channels of one port, for which some ask and of which some are free. */
+BY_SHIFT void give_channels(struct fabric *fabric, struct swift *swift, uint32_t at, uint32_t shift)
 {
     struct swift_port *port = &swift->port[at];
-    if (port->asking & (port->asking - 1)) {
+    uint64_t asking = port->asking;
+    if (asking & (asking - 1)) {
         give_contended(fabric, swift, at, port);
-    } else {
-        uint32_t local = lowest(port->asking);
-        const struct swift_input *in = &swift->input[port->first + local];
-        uint32_t free = port->untaken & swift->groups[in->group];
-        if (free) {
-            port->asking = 0;
-            hold_channel(fabric, swift, at, port, local, accept(port, in, free), shift);
-        }
+        return;
     }
-    return port->untaken && port->asking;
+    uint32_t local = lowest(asking);
+    const struct swift_input *in = &swift->input[port->first + local];
+    uint32_t free = port->untaken & swift->groups[in->group];
+    if (free) {
+        port->asking = 0;
+        hold_channel(fabric, swift, at, local, accept(in, at << shift, free), shift);
+    }
 }
 
-/* Which channel of this port sends: that of the input whose turn it is. */
-BY_SHIFT uint32_t choose_leaving(const struct swift *swift, uint32_t at, struct swift_port *port,
-                                 uint32_t shift)
+/* Which of several outputs of a port sends: that of the input whose turn it is. `can`: of those
+ * from `first` on. */
+static uint32_t choose_leaving(const struct swift *swift, uint32_t first, uint64_t can)
 {
-    const struct swift_output *out = &swift->output[at << shift];
-    uint32_t can = port->ready & port->credited, channel = lowest(can);
-    if (can & (can - 1)) {
-        uint32_t best = UINT32_MAX;
-        for (; can; can &= can - 1) {
-            uint32_t i = lowest(can), local = out[i].holder;
-            uint32_t distance = local + (local < port->prefers ? WORD_BITS : 0);
-            channel = distance < best ? i : channel;
-            best = distance < best ? distance : best;
-        }
+    uint32_t best = UINT32_MAX, chosen = 0;
+    uint32_t prefers = swift->port[first >> swift->channel_shift].prefers;
+    for (; can; can &= can - 1) {
+        uint32_t output = first + lowest(can), distance = swift->output[output].holder - prefers;
+        chosen = distance < best ? output : chosen;
+        best = distance < best ? distance : best;
     }
-    port->prefers = (uint8_t)(out[channel].holder + 1);
-    port->ready &= ~(1U << channel);
-    return channel;
+    return chosen;
+}
+
+/* Of outputs of one word that could send, those that do: one of each port. */
+BY_SHIFT uint64_t choose_all(const struct swift *swift, uint32_t word, uint64_t can, uint32_t shift)
+{
+    uint64_t all = shift == 1 ? 3 : (one(swift->channels - 1) << 1) - 1;
+    uint64_t left = shift == 1 ? can & can >> 1 & EVEN : can;
+    while (left) {
+        uint32_t first = lowest(left) >> shift << shift;
+        uint64_t here = can >> first & all;
+        if (here & (here - 1)) {
+            uint32_t chosen = choose_leaving(swift, word * WORD_BITS + first, here);
+            can = (can & ~(all << first)) | one(chosen % WORD_BITS);
+        }
+        left &= ~(all << first);
+    }
+    return can;
+}
+
+/* They are nearly in order. */
+static void sort_by_inputs(const struct swift *swift, uint32_t *list, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        uint32_t moved = list[i], input = swift->output[moved].holder, at = i;
+        for (; at && swift->output[list[at - 1]].holder > input; at--) {
+            list[at] = list[at - 1];
+        }
+        list[at] = moved;
+    }
 }
 
 /* One flit of each port by which some can leave. */
 BY_SHIFT void move_flits(struct fabric *fabric, struct swift *swift, uint32_t shift)
 {
-    for (uint32_t word = 0; word < swift->port_words; word++) {
-        uint64_t left = 0;
-        for (uint64_t bits = swift->leaving_ports[word]; bits; bits &= bits - 1) {
-            uint32_t at = word * WORD_BITS + lowest(bits);
-            struct swift_port *port = &swift->port[at];
-            leave(fabric, swift, at, port, choose_leaving(swift, at, port, shift), shift);
-            left |= (uint64_t)((port->ready & port->credited) != 0) << at % WORD_BITS;
-        }
-        swift->leaving_ports[word] = left;
+    uint32_t moves = 0;
+    for (uint32_t word = 0; word < swift->words; word++) {
+        uint64_t can = swift->ready[word] & swift->credited[word];
+        moves = list_word(swift->list, moves, choose_all(swift, word, can, shift),
+                          word * WORD_BITS);
     }
-}
-
-/* They are nearly in order. */
-static void sort_winners(struct swift_winner *winner, uint32_t winners)
-{
-    for (uint32_t i = 1; i < winners; i++) {
-        struct swift_winner moved = winner[i];
-        uint32_t at = i;
-        for (; at && winner[at - 1].input > moved.input; at--) {
-            winner[at] = winner[at - 1];
-        }
-        winner[at] = moved;
+    if (swift->nodes_share) {
+        sort_by_inputs(swift, swift->list, moves);
     }
-}
-
-static void move_flits_by_inputs(struct fabric *fabric, struct swift *swift)
-{
-    uint32_t winners = 0;
-    for (uint32_t word = 0; word < swift->port_words; word++) {
-        for (uint64_t bits = swift->leaving_ports[word]; bits; bits &= bits - 1) {
-            uint32_t at = word * WORD_BITS + lowest(bits);
-            struct swift_port *port = &swift->port[at];
-            uint32_t channel = choose_leaving(swift, at, port, swift->channel_shift);
-            uint32_t local = swift->output[(at << swift->channel_shift) + channel].holder;
-            swift->winner[winners++] = (struct swift_winner){port->first + local, at, channel};
-        }
-        swift->leaving_ports[word] = 0;
-    }
-    sort_winners(swift->winner, winners);
-    for (uint32_t i = 0; i < winners; i++) {
-        uint32_t at = swift->winner[i].at;
-        struct swift_port *port = &swift->port[at];
-        leave(fabric, swift, at, port, swift->winner[i].channel, swift->channel_shift);
-        mark(swift->leaving_ports, at, (port->ready & port->credited) != 0);
-    }
+    take_out(swift, moves, shift);
+    go_on_all(swift, moves, (uint32_t)fabric->cycle, shift);
+    put_in_all(fabric, swift, moves, shift);
 }
 
 /* ---- nodes ---- */
@@ -426,14 +483,16 @@ static uint32_t count_passed(const struct fabric *fabric, uint32_t node, uint32_
 static inline bool begin_packet(struct fabric *fabric, struct swift *swift, struct node *n,
                                 const struct swift_output *out, struct fabric_packet *packet)
 {
-    uint32_t best = 0, node = (uint32_t)(n - fabric->node);
+    uint32_t channel = 0, most = out->credits, node = (uint32_t)(n - fabric->node);
     for (uint32_t i = 1; i < swift->channels; i++) {
-        best = out[i].credits > out[best].credits ? i : best;
+        uint32_t credits = out[i].credits;
+        channel = credits > most ? i : channel;
+        most = credits > most ? credits : most;
     }
-    if (out[best].credits == 0) {
+    if (most == 0) {
         return false;
     }
-    n->channel = best;
+    n->channel = channel;
     n->waiting--;
     packet->routers = count_passed(fabric, node, packet->to);
     uint32_t place = swift->free[--swift->free_count];
@@ -441,6 +500,50 @@ static inline bool begin_packet(struct fabric *fabric, struct swift *swift, stru
     swift->packet[place] = packet;
     swift->to[place] = (uint16_t)packet->to;
     return true;
+}
+
+/* Into its router; that may take no time. */
+static inline void enter(struct swift *swift, const struct swift_port *port, uint32_t channel,
+                         swift_flit flit, uint32_t now)
+{
+    struct swift_input *in = &swift->input[port->behind + channel];
+    uint32_t local = port->behind_local + channel, when = ready_cycle(flit);
+    if (!put_in(swift, in, flit)) {
+        return;
+    }
+    if (when != now) {
+        becomes_first(swift, in, port->behind_ways, local, flit, when);
+    } else if (!(flit & HEAD)) {
+        set_bit(swift->ready, in->taken);
+    } else if (swift->routing_cycles == 0) {
+        asks_now(swift, way_of(swift, in, port->behind_ways, local, flit));
+    } else {
+        becomes_first(swift, in, port->behind_ways, local, flit, when);
+    }
+}
+
+/* A node waits for a credit, of one of these channels. */
+static void starve(struct swift *swift, uint32_t node, uint64_t channels)
+{
+    uint32_t first = (swift->ports + node) << swift->channel_shift;
+    set_bit(swift->starved, node);
+    add(swift->wanted, first, channels);
+    swift->starved_since[node] = swift->ticks;
+}
+
+/* Credits have come for nodes that waited in all ticks before this. */
+static inline void feed_nodes(struct fabric *fabric, struct swift *swift)
+{
+    for (uint32_t word = swift->node_outputs / WORD_BITS; word < swift->words; word++) {
+        uint64_t come = swift->wanted[word] & swift->credited[word];
+        for (; come; come &= swift->wanted[word]) {
+            uint32_t first = (word * WORD_BITS + lowest(come)) >> swift->channel_shift;
+            uint32_t node = first - swift->ports;
+            fabric->node[node].stalled += swift->ticks - swift->starved_since[node];
+            clear_bit(swift->starved, node);
+            drop(swift->wanted, first << swift->channel_shift, swift->groups[2]);
+        }
+    }
 }
 
 /* A node sends one flit a cycle into its router, one packet after the other. */
@@ -453,46 +556,46 @@ static inline void node_tick(struct fabric *fabric, struct swift *swift, uint32_
     if (packet->enter_cycle > fabric->cycle) {
         return;
     }
-    uint32_t head = packet->entered == 0;
+    bool head = packet->entered == 0;
     if (head ? !begin_packet(fabric, swift, n, out, packet) : out[n->channel].credits == 0) {
-        n->stalled++;
+        starve(swift, node, head ? swift->groups[2] : 1U << n->channel);
         return;
     }
-    out[n->channel].credits--;
+    drop(swift->credited, (at << swift->channel_shift) + n->channel,
+         --out[n->channel].credits == 0);
     packet->entered++;
     bool tail = packet->entered == packet->flits;
-    struct swift_flit flit = {.word = swift->leaving[node] << PACKET_SHIFT | head << HEAD_SHIFT |
-                                      (tail ? TAIL : 0),
-                              .ready_cycle = now + fabric->spec->link_cycles};
     if (tail) {
         n->first = packet->next;
         if (!n->first) {
             clear_bit(fabric->busy_nodes, node);
         }
     }
-    buffer_push(swift, &swift->port[at], n->channel, flit, now);
+    uint32_t word = swift->leaving[node] << PACKET_SHIFT | (head ? HEAD : 0) | (tail ? TAIL : 0);
+    uint64_t ready = now + fabric->spec->link_cycles;
+    enter(swift, &swift->port[at], n->channel, word | ready << READY_SHIFT, now);
 }
 
 BY_SHIFT void tick(struct fabric *fabric, struct swift *swift, uint64_t cycle, uint32_t shift)
 {
-    begin_cycle(fabric, swift, cycle, shift);
+    begin_cycle(fabric, swift, cycle);
+    feed_nodes(fabric, swift);
     for (uint32_t word = 0; word * WORD_BITS < fabric->nodes; word++) {
-        for (uint64_t bits = fabric->busy_nodes[word]; bits; bits &= bits - 1) {
+        uint64_t bits = fabric->busy_nodes[word] & ~swift->starved[word];
+        for (; bits; bits &= bits - 1) {
             node_tick(fabric, swift, word * WORD_BITS + lowest(bits));
         }
     }
+    swift->ticks++;
+    uint32_t ports = 0;
     for (uint32_t word = 0; word < swift->port_words; word++) {
-        for (uint64_t bits = swift->asked_ports[word]; bits; bits &= bits - 1) {
-            if (!give_channels(fabric, swift, word * WORD_BITS + lowest(bits), shift)) {
-                swift->asked_ports[word] &= ~(bits & -bits);
-            }
-        }
+        ports = list_word(swift->list, ports, swift->asked[word] & swift->open[word],
+                          word * WORD_BITS);
     }
-    if (swift->nodes_share) {
-        move_flits_by_inputs(fabric, swift);
-    } else {
-        move_flits(fabric, swift, shift);
+    for (uint32_t i = 0; i < ports; i++) {
+        give_channels(fabric, swift, swift->list[i], shift);
     }
+    move_flits(fabric, swift, shift);
 }
 
 void fabric_swift_tick(struct fabric *fabric, uint64_t cycle)

@@ -35,6 +35,11 @@ static uint32_t shift_for(uint32_t count)
     return shift;
 }
 
+static uint32_t words_for(uint32_t bits)
+{
+    return (bits + WORD_BITS - 1) / WORD_BITS;
+}
+
 static bool turns_create(struct turns *turns, uint32_t lists, uint32_t most)
 {
     turns->shift = shift_for(most + 1);
@@ -48,13 +53,21 @@ static bool arrays_create(struct swift *swift, const struct fabric *fabric)
     /* Each inside has a flit in a buffer, or one that is to leave its node. */
     size_t places = (size_t)inputs * fabric->spec->buffer_flits + fabric->nodes;
     swift->input = calloc(inputs, sizeof *swift->input);
-    swift->flit = calloc((size_t)inputs << swift->ring_shift, sizeof *swift->flit);
+    swift->flit = calloc((size_t)inputs * (swift->ring_mask + 1), sizeof *swift->flit);
     swift->output = calloc((size_t)ends << swift->channel_shift, sizeof *swift->output);
     swift->port = calloc(ends, sizeof *swift->port);
     swift->way = calloc((size_t)fabric->routers * fabric->nodes, sizeof *swift->way);
-    swift->asked_ports = calloc(ends / WORD_BITS + 1, sizeof(uint64_t));
-    swift->leaving_ports = calloc(ends / WORD_BITS + 1, sizeof(uint64_t));
-    swift->winner = calloc(swift->ports, sizeof *swift->winner);
+    swift->asked = calloc(swift->port_words, sizeof(uint64_t));
+    swift->open = calloc(swift->port_words, sizeof(uint64_t));
+    swift->ready = calloc(swift->words, sizeof(uint64_t));
+    swift->credited = calloc(swift->words, sizeof(uint64_t));
+    swift->later = calloc((size_t)(swift->turn_mask + 1) * swift->words, sizeof(uint64_t));
+    swift->starved = calloc(fabric->nodes / WORD_BITS + 1, sizeof(uint64_t));
+    swift->starved_since = calloc(fabric->nodes, sizeof(uint64_t));
+    swift->wanted = calloc(swift->words, sizeof(uint64_t));
+    swift->move = calloc(swift->ports, sizeof *swift->move);
+    swift->list = calloc(swift->ports + AT_ONCE, sizeof *swift->list);
+    swift->other = calloc(swift->ports + AT_ONCE, sizeof *swift->other);
     swift->packet = calloc(places, sizeof(struct fabric_packet *));
     swift->to = calloc(places, sizeof *swift->to);
     swift->free = calloc(places, sizeof *swift->free);
@@ -64,9 +77,11 @@ static bool arrays_create(struct swift *swift, const struct fabric *fabric)
         swift->free[swift->free_count++] = (uint32_t)(places - 1 - i);
     }
     return swift->input && swift->flit && swift->output && swift->port && swift->way &&
-           swift->asked_ports && swift->leaving_ports && swift->winner && swift->packet &&
-           swift->to && swift->free && swift->leaving && swift->passed &&
-           turns_create(&swift->steps, 2 * (swift->turn_mask + 1), inputs) &&
+           swift->asked && swift->open && swift->ready && swift->credited && swift->later &&
+           swift->starved && swift->starved_since && swift->wanted && swift->move && swift->list && swift->other &&
+           swift->packet && swift->to &&
+           swift->free && swift->leaving && swift->passed &&
+           turns_create(&swift->asks, swift->turn_mask + 1, inputs) &&
            turns_create(&swift->credits, swift->turn_mask + 1, 2 * ends);
 }
 
@@ -79,16 +94,18 @@ static void fill_ports(struct swift *swift, const struct fabric *fabric)
         const struct output *first = &fabric->output[at * channels];
         uint32_t router = at / fabric->ports;
         *port = (struct swift_port){.untaken = swift->groups[2],
-                                    .credited = first->credits ? swift->groups[2] : 0,
                                     .first = router * fabric->vcs,
                                     .ways = router * fabric->nodes,
                                     .behind = first->to,
                                     .behind_ways = first->to_router * fabric->nodes,
                                     .node = first->node,
-                                    .behind_local = (uint8_t)first->to_local,
-                                    .base = (uint8_t)(at % fabric->ports * channels)};
+                                    .behind_local = (uint8_t)first->to_local};
+        set_bit(swift->open, at);
         for (uint32_t i = 0; i < channels; i++) {
-            swift->output[(at << swift->channel_shift) + i].credits = (uint16_t)first[i].credits;
+            uint32_t output = (at << swift->channel_shift) + i;
+            swift->output[output].credits = (uint16_t)first[i].credits;
+            swift->credited[output / WORD_BITS] |= (uint64_t)(first[i].credits != 0)
+                                                   << output % WORD_BITS;
         }
     }
 }
@@ -98,6 +115,7 @@ static void fill_tables(struct swift *swift, const struct fabric *fabric)
     for (uint32_t i = 0; i < swift->ports * swift->channels; i++) {
         uint32_t sender = fabric->input[i].credit_to, at = sender / swift->channels;
         swift->input[i].credit_to = (at << swift->channel_shift) + sender % swift->channels;
+        swift->input[i].front = i * (swift->ring_mask + 1);
     }
     for (uint32_t i = 0; i < fabric->routers * fabric->nodes; i++) {
         const struct way *way = &fabric->way[i];
@@ -132,7 +150,7 @@ int fabric_swift_create(struct fabric *fabric)
     uint32_t all = UINT32_MAX >> (32 - fabric->channels), half = fabric->channels / 2;
     *swift = (struct swift){.channels = fabric->channels,
                             .channel_shift = shift_for(fabric->channels),
-                            .ring_shift = shift_for(spec->buffer_flits),
+                            .ring_mask = (1U << shift_for(spec->buffer_flits)) - 1,
                             .ports = fabric->routers * fabric->ports,
                             .turn_mask = turn_mask_of(spec),
                             .groups = {all >> (fabric->channels - half), all, all},
@@ -142,7 +160,9 @@ int fabric_swift_create(struct fabric *fabric)
                             .credit_cycles = fabric->credit_cycles,
                             .nodes_share = nodes_share(fabric)};
     swift->groups[1] = all & ~swift->groups[0];
-    swift->port_words = (swift->ports + WORD_BITS - 1) / WORD_BITS;
+    swift->node_outputs = swift->ports << swift->channel_shift;
+    swift->port_words = words_for(swift->ports + fabric->nodes);
+    swift->words = words_for((swift->ports + fabric->nodes) << swift->channel_shift);
     if (!arrays_create(swift, fabric)) {
         return error_memory();
     }
@@ -156,10 +176,13 @@ void fabric_swift_destroy(struct swift *swift)
     if (!swift) {
         return;
     }
-    void *const arrays[] = {swift->input,  swift->flit,        swift->output,        swift->port,
-                            swift->way,    swift->asked_ports, swift->leaving_ports, swift->winner,
-                            swift->packet, swift->to,          swift->free,          swift->leaving,
-                            swift->passed, swift->steps.list,  swift->credits.list};
+    void *const arrays[] = {swift->input,     swift->flit,       swift->output,
+                            swift->port,      swift->way,        swift->asked, swift->open,
+                            swift->ready,     swift->credited,   swift->later,
+                            swift->move, swift->list, swift->other, swift->wanted,    swift->packet,     swift->to,
+                            swift->free,      swift->leaving,    swift->passed,
+                            swift->asks.list, swift->credits.list, swift->starved,
+                            swift->starved_since};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         free(arrays[i]);
     }
