@@ -48,6 +48,7 @@ static inline void drop(uint64_t *set, uint32_t i, uint64_t whether)
  * there are. How many there are is not foreseeable. Returns how many the list has. */
 static inline uint32_t list_word(uint32_t *list, uint32_t count, uint64_t set, uint32_t first)
 {
+#pragma GCC unroll 8
     for (uint32_t i = 0; i < AT_ONCE; i++) {
         list[count] = first + lowest(set | one(WORD_BITS - 1));
         count += set != 0;
@@ -241,83 +242,83 @@ static inline void deliver(struct fabric *fabric, struct swift *swift, uint32_t 
     }
 }
 
+/* Of what leaves in a cycle: into a router, into a node, and from buffers in which others are. */
+struct move_counts {
+    uint32_t onward, delivered, going_on;
+};
+
 /*
  * What leaves in a cycle does so in steps, each with all flits: what a flit needs is not foreseeable,
  * but lists of those that need it are written without a branch.
  */
 
-/* Moves are listed as outputs. Flits pass the crossbar, and leave their buffers. */
-BY_SHIFT void take_out(struct swift *swift, uint32_t moves, uint32_t shift)
+/* Flits pass the crossbar and leave their buffers, by the outputs that are listed. */
+BY_SHIFT struct move_counts take_out(struct swift *swift, uint32_t moves, uint32_t shift)
 {
     uint32_t *back = swift->given_back + *swift->given_back + 1;
+    struct move_counts counts = {0, 0, 0};
     for (uint32_t i = 0; i < moves; i++) {
         uint32_t output = swift->list[i], at = output >> shift, channel = output - (at << shift);
         struct swift_port *port = &swift->port[at];
         struct swift_output *out = &swift->output[output];
-        struct swift_input *in = &swift->input[out->holder];
+        uint32_t input = out->holder;
+        struct swift_input *in = &swift->input[input];
         uint32_t front = in->front;
         swift_flit flit = swift->flit[front];
-        swift->move[i] = (struct swift_move){flit, output, out->holder};
-        port->prefers = out->holder + 1;
-        drop(swift->ready, output, 1);
+        swift->move[i] = (struct swift_move){flit, output, input, at, port->behind + channel};
+        port->prefers = input + 1;
         drop(swift->credited, output, --out->credits == 0);
-        port->untaken |= (flit & TAIL) << channel;
+        port->untaken |= (uint32_t)(flit & TAIL) << channel;
         add(swift->open, at, flit & TAIL);
         back[i] = in->credit_to;
         in->front = front ^ ((front ^ (front + 1)) & swift->ring_mask);
-        in->count--;
+        swift->going_on[counts.going_on] = swift->onward[counts.onward] =
+            swift->delivered[counts.delivered] = i;
+        counts.going_on += --in->count != 0;
+        counts.onward += port->behind != NOBODY;
+        counts.delivered += port->behind == NOBODY;
     }
     *swift->given_back += moves;
+    return counts;
 }
 
-/* Of buffers in which others are. */
-BY_SHIFT void go_on_all(struct swift *swift, uint32_t moves, uint32_t now, uint32_t shift)
-{
-    uint32_t count = 0, *list = swift->list;
-    for (uint32_t i = 0; i < moves; i++) {
-        list[count] = i;
-        count += swift->input[swift->move[i].input].count != 0;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        const struct swift_move *move = &swift->move[list[i]];
-        go_on(swift, &swift->port[move->output >> shift], &swift->input[move->input], move->input,
-              now);
-    }
-}
-
-/* Into buffers of the next routers, or nodes. */
-BY_SHIFT void put_in_all(struct fabric *fabric, struct swift *swift, uint32_t moves, uint32_t shift)
+/* Into the buffers of the next routers. */
+static inline void put_in_all(struct fabric *fabric, struct swift *swift, uint32_t onward)
 {
     uint64_t ready = (uint64_t)((uint32_t)fabric->cycle + swift->hop_cycles) << READY_SHIFT;
-    uint32_t delivered = 0, passed = 0, first = 0, *list = swift->list, *other = swift->other;
-    for (uint32_t i = 0; i < moves; i++) {
-        uint32_t behind = swift->port[swift->move[i].output >> shift].behind;
-        list[passed] = other[delivered] = i;
-        passed += behind != NOBODY;
-        delivered += behind == NOBODY;
-    }
-    for (uint32_t i = 0; i < delivered; i++) {
-        deliver(fabric, swift, swift->move[other[i]].output, swift->move[other[i]].flit);
-    }
-    for (uint32_t i = 0; i < passed; i++) {
-        const struct swift_move *move = &swift->move[list[i]];
-        uint32_t at = move->output >> shift, channel = move->output - (at << shift);
-        struct swift_input *in = &swift->input[swift->port[at].behind + channel];
-        other[first] = list[i];
-        first += put_in(swift, in, (uint32_t)move->flit | ready);
+    uint32_t first = 0, *list = swift->onward;
+    for (uint32_t i = 0; i < onward; i++) {
+        uint32_t number = list[i];
+        const struct swift_move *move = &swift->move[number];
+        list[first] = number;
+        first += put_in(swift, &swift->input[move->to], (uint32_t)move->flit | ready);
     }
     for (uint32_t i = 0; i < first; i++) {
-        const struct swift_move *move = &swift->move[other[i]];
-        uint32_t at = move->output >> shift, channel = move->output - (at << shift);
-        const struct swift_port *port = &swift->port[at];
-        struct swift_input *in = &swift->input[port->behind + channel];
+        const struct swift_move *move = &swift->move[list[i]];
+        const struct swift_port *port = &swift->port[move->port];
+        struct swift_input *in = &swift->input[move->to];
         if (move->flit & HEAD) {
-            uint32_t local = port->behind_local + channel;
+            uint32_t local = port->behind_local + move->to - port->behind;
             put_down(swift->asks_hop, way_of(swift, in, port->behind_ways, local, move->flit));
         } else {
             set_bit(swift->later_hop, in->taken);
         }
     }
+}
+
+BY_SHIFT void move_all(struct fabric *fabric, struct swift *swift, uint32_t moves, uint32_t shift)
+{
+    struct move_counts counts = take_out(swift, moves, shift);
+    for (uint32_t i = 0; i < counts.going_on; i++) {
+        const struct swift_move *move = &swift->move[swift->going_on[i]];
+        go_on(swift, &swift->port[move->port], &swift->input[move->input], move->input,
+              (uint32_t)fabric->cycle);
+    }
+    for (uint32_t i = 0; i < counts.delivered; i++) {
+        const struct swift_move *move = &swift->move[swift->delivered[i]];
+        deliver(fabric, swift, move->output, move->flit);
+    }
+    put_in_all(fabric, swift, counts.onward);
 }
 
 /* ---- ports ---- */
@@ -449,15 +450,14 @@ BY_SHIFT void move_flits(struct fabric *fabric, struct swift *swift, uint32_t sh
     uint32_t moves = 0;
     for (uint32_t word = 0; word < swift->words; word++) {
         uint64_t can = swift->ready[word] & swift->credited[word];
-        moves = list_word(swift->list, moves, choose_all(swift, word, can, shift),
-                          word * WORD_BITS);
+        uint64_t chosen = choose_all(swift, word, can, shift);
+        swift->ready[word] &= ~chosen;
+        moves = list_word(swift->list, moves, chosen, word * WORD_BITS);
     }
     if (swift->nodes_share) {
         sort_by_inputs(swift, swift->list, moves);
     }
-    take_out(swift, moves, shift);
-    go_on_all(swift, moves, (uint32_t)fabric->cycle, shift);
-    put_in_all(fabric, swift, moves, shift);
+    move_all(fabric, swift, moves, shift);
 }
 
 /* ---- nodes ---- */

@@ -46,6 +46,7 @@ struct swift_port {
 struct swift_move {
     swift_flit flit;
     uint32_t output, input; /* by which it leaves, and where it stood */
+    uint32_t port, to;      /* the output's, and the input behind it */
 };
 
 /* What is due in each of some cycles to come: lists, of which the first word is the length. */
@@ -80,7 +81,8 @@ struct swift {
     uint32_t routing_cycles, vc_cycles, hop_cycles, credit_cycles;
     bool nodes_share; /* a router has several nodes: what they get in a cycle goes by inputs */
     struct swift_move *move; /* flits that leave in this cycle */
-    uint32_t *list, *other;  /* of ports, outputs or moves */
+    uint32_t *list;          /* of ports or outputs */
+    uint32_t *onward, *delivered, *going_on; /* of moves */
     struct fabric_packet **packet; /* inside the network, by place */
     uint16_t *to;                  /* their nodes */
     uint32_t *free, free_count;    /* places */

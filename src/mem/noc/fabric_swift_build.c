@@ -67,7 +67,9 @@ static bool arrays_create(struct swift *swift, const struct fabric *fabric)
     swift->wanted = calloc(swift->words, sizeof(uint64_t));
     swift->move = calloc(swift->ports, sizeof *swift->move);
     swift->list = calloc(swift->ports + AT_ONCE, sizeof *swift->list);
-    swift->other = calloc(swift->ports + AT_ONCE, sizeof *swift->other);
+    swift->onward = calloc(swift->ports, sizeof *swift->onward);
+    swift->delivered = calloc(swift->ports, sizeof *swift->delivered);
+    swift->going_on = calloc(swift->ports, sizeof *swift->going_on);
     swift->packet = calloc(places, sizeof(struct fabric_packet *));
     swift->to = calloc(places, sizeof *swift->to);
     swift->free = calloc(places, sizeof *swift->free);
@@ -78,7 +80,8 @@ static bool arrays_create(struct swift *swift, const struct fabric *fabric)
     }
     return swift->input && swift->flit && swift->output && swift->port && swift->way &&
            swift->asked && swift->open && swift->ready && swift->credited && swift->later &&
-           swift->starved && swift->starved_since && swift->wanted && swift->move && swift->list && swift->other &&
+           swift->starved && swift->starved_since && swift->wanted && swift->move && swift->list && swift->onward &&
+           swift->delivered && swift->going_on &&
            swift->packet && swift->to &&
            swift->free && swift->leaving && swift->passed &&
            turns_create(&swift->asks, swift->turn_mask + 1, inputs) &&
@@ -179,7 +182,7 @@ void fabric_swift_destroy(struct swift *swift)
     void *const arrays[] = {swift->input,     swift->flit,       swift->output,
                             swift->port,      swift->way,        swift->asked, swift->open,
                             swift->ready,     swift->credited,   swift->later,
-                            swift->move, swift->list, swift->other, swift->wanted,    swift->packet,     swift->to,
+                            swift->move, swift->list, swift->onward, swift->delivered, swift->going_on, swift->wanted,    swift->packet,     swift->to,
                             swift->free,      swift->leaving,    swift->passed,
                             swift->asks.list, swift->credits.list, swift->starved,
                             swift->starved_since};
