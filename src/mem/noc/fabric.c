@@ -551,6 +551,18 @@ uint32_t fabric_waiting(const struct fabric *fabric, uint32_t node)
     return fabric->node[node].waiting;
 }
 
+bool fabric_take_begun(struct fabric *fabric, uint32_t *node)
+{
+    for (uint32_t word = 0; word * WORD_BITS < fabric->nodes; word++) {
+        if (fabric->begun_nodes[word]) {
+            *node = word * WORD_BITS + (uint32_t)__builtin_ctzll(fabric->begun_nodes[word]);
+            fabric->begun_nodes[word] &= fabric->begun_nodes[word] - 1;
+            return true;
+        }
+    }
+    return false;
+}
+
 uint64_t fabric_stalled(const struct fabric *fabric, uint32_t node)
 {
     return fabric->swift ? fabric_swift_stalled(fabric, node) : fabric->node[node].stalled;

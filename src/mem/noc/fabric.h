@@ -65,6 +65,9 @@ void fabric_block(struct fabric *fabric, uint32_t node, bool blocked);
 bool fabric_tick(struct fabric *fabric, uint64_t cycle);
 /* Packets at `node` whose first flit has not left it. */
 uint32_t fabric_waiting(const struct fabric *fabric, uint32_t node);
+/* Takes one of the nodes, the lowest, of which a packet has begun to leave since it was last taken.
+ * False: there is none. */
+bool fabric_take_begun(struct fabric *fabric, uint32_t *node);
 /* Cycles in which a flit could not leave `node` for want of a buffer. */
 uint64_t fabric_stalled(const struct fabric *fabric, uint32_t node);
 const struct fabric_stats *fabric_stats(const struct fabric *fabric);

@@ -227,6 +227,7 @@ static bool arrays_create(struct fabric *fabric)
     fabric->due_routers = calloc((size_t)AHEAD * fabric->router_words, sizeof(uint64_t));
     fabric->busy_routers = calloc(fabric->router_words, sizeof(uint64_t));
     fabric->busy_nodes = calloc(fabric->nodes / WORD_BITS + 1, sizeof(uint64_t));
+    fabric->begun_nodes = calloc(fabric->nodes / WORD_BITS + 1, sizeof(uint64_t));
     fabric->vc_pointers = calloc(fabric->routers, sizeof *fabric->vc_pointers);
     fabric->switch_pointers = calloc(fabric->routers, sizeof *fabric->switch_pointers);
     fabric->pointer_room = calloc(fabric->routers * pointers, sizeof(uint16_t));
@@ -236,8 +237,8 @@ static bool arrays_create(struct fabric *fabric)
     return fabric->node && fabric->owed_room && fabric->input && fabric->flit && fabric->output &&
            fabric->way && fabric->eager && fabric->later && fabric->waiting && fabric->untaken &&
            fabric->due_routers && fabric->busy_routers && fabric->busy_nodes &&
-           fabric->vc_pointers && fabric->switch_pointers && fabric->pointer_room && fabric->turn &&
-           fabric->chosen && fabric->asked;
+           fabric->begun_nodes && fabric->vc_pointers && fabric->switch_pointers &&
+           fabric->pointer_room && fabric->turn && fabric->chosen && fabric->asked;
 }
 
 static int parts_create(struct fabric *fabric)
@@ -329,6 +330,7 @@ void fabric_destroy(struct fabric *fabric)
                             fabric->due_routers,
                             fabric->busy_routers,
                             fabric->busy_nodes,
+                            fabric->begun_nodes,
                             fabric->vc_pointers,
                             fabric->switch_pointers,
                             fabric->pointer_room,

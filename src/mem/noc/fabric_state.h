@@ -107,6 +107,7 @@ struct fabric {
     bool slot_each;        /* each virtual channel has a crossbar input for itself */
     bool alone_known; /* what an input gets that asks alone is known without running allocators */
     uint64_t *busy_routers, *busy_nodes;
+    uint64_t *begun_nodes; /* see fabric_take_begun() */
     struct allocator vc_allocator, switch_allocator;
     struct allocator_pointers *vc_pointers, *switch_pointers; /* by router */
     uint16_t *pointer_room, *turn; /* turn: by crossbar input, the channel to be preferred */
@@ -235,7 +236,10 @@ static inline struct output *node_sends(struct flit *flit, struct fabric *fabric
     }
     struct output *output = &fabric->output[first_output + n->channel];
     output->credits--;
-    n->waiting -= packet->entered == 0;
+    if (packet->entered == 0) {
+        n->waiting--;
+        set_bit(fabric->begun_nodes, node);
+    }
     packet->entered++;
     *flit = (struct flit){.ready_cycle = cycle + fabric->spec->link_cycles,
                           .packet = packet,

@@ -248,8 +248,8 @@ struct move_counts {
 };
 
 /*
- * What leaves in a cycle does so in steps, each with all flits: what a flit needs is not foreseeable,
- * but lists of those that need it are written without a branch.
+ * What leaves in a cycle does so in steps, each with all flits: what a flit needs is not
+ * foreseeable, but lists of those that need it are written without a branch.
  */
 
 /* Flits pass the crossbar and leave their buffers, by the outputs that are listed. */
@@ -494,6 +494,7 @@ static inline bool begin_packet(struct fabric *fabric, struct swift *swift, stru
     }
     n->channel = channel;
     n->waiting--;
+    set_bit(fabric->begun_nodes, node);
     packet->routers = count_passed(fabric, node, packet->to);
     uint32_t place = swift->free[--swift->free_count];
     swift->leaving[node] = place;
@@ -589,8 +590,8 @@ BY_SHIFT void tick(struct fabric *fabric, struct swift *swift, uint64_t cycle, u
     swift->ticks++;
     uint32_t ports = 0;
     for (uint32_t word = 0; word < swift->port_words; word++) {
-        ports = list_word(swift->list, ports, swift->asked[word] & swift->open[word],
-                          word * WORD_BITS);
+        ports =
+            list_word(swift->list, ports, swift->asked[word] & swift->open[word], word * WORD_BITS);
     }
     for (uint32_t i = 0; i < ports; i++) {
         give_channels(fabric, swift, swift->list[i], shift);

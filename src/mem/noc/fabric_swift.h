@@ -62,35 +62,35 @@ struct swift {
     swift_flit *flit; /* for each input a ring */
     struct swift_output *output;
     struct swift_port *port;
-    uint32_t *way;                 /* by router and node: port, group of channels */
-    uint64_t *asked, *open;        /* ports for a channel of which some ask; with channels untaken */
-    uint64_t *ready;               /* outputs whose packet has a flit that could go */
-    uint64_t *credited;            /* with room behind */
-    uint64_t *later;               /* by turn: that are ready then */
-    struct turns asks;             /* by turn: ports and inputs that ask then */
-    struct turns credits;          /* by turn: outputs */
-    uint64_t *later_hop;           /* of the cycle when a flit that leaves now is in its buffer */
-    uint32_t *asks_hop;            /* of that when it then asks */
-    uint32_t *given_back;          /* those that are given back in this cycle */
-    uint32_t ring_mask;            /* of a flit's place, in its ring */
-    uint32_t ports, node_outputs;  /* node_outputs: the first of them */
-    uint32_t port_words, words;    /* words: of a set of outputs */
+    uint32_t *way;                /* by router and node: port, group of channels */
+    uint64_t *asked, *open;       /* ports for a channel of which some ask; with channels untaken */
+    uint64_t *ready;              /* outputs whose packet has a flit that could go */
+    uint64_t *credited;           /* with room behind */
+    uint64_t *later;              /* by turn: that are ready then */
+    struct turns asks;            /* by turn: ports and inputs that ask then */
+    struct turns credits;         /* by turn: outputs */
+    uint64_t *later_hop;          /* of the cycle when a flit that leaves now is in its buffer */
+    uint32_t *asks_hop;           /* of that when it then asks */
+    uint32_t *given_back;         /* those that are given back in this cycle */
+    uint32_t ring_mask;           /* of a flit's place, in its ring */
+    uint32_t ports, node_outputs; /* node_outputs: the first of them */
+    uint32_t port_words, words;   /* words: of a set of outputs */
     uint32_t channels, channel_shift;
     uint32_t turn_mask; /* more than any delay */
     uint32_t groups[3]; /* channels of the first class, of the second, all */
     uint32_t routing_cycles, vc_cycles, hop_cycles, credit_cycles;
     bool nodes_share; /* a router has several nodes: what they get in a cycle goes by inputs */
-    struct swift_move *move; /* flits that leave in this cycle */
-    uint32_t *list;          /* of ports or outputs */
+    struct swift_move *move;                 /* flits that leave in this cycle */
+    uint32_t *list;                          /* of ports or outputs */
     uint32_t *onward, *delivered, *going_on; /* of moves */
-    struct fabric_packet **packet; /* inside the network, by place */
-    uint16_t *to;                  /* their nodes */
-    uint32_t *free, free_count;    /* places */
-    uint32_t *leaving;             /* by node: of the packet that is leaving */
-    uint16_t *passed;              /* by node and node: routers between them; 0: not counted yet */
-    uint64_t *starved;             /* nodes that wait for a credit, and */
-    uint64_t *wanted;              /* the outputs of which they do; */
-    uint64_t *starved_since;       /* the first tick of which that is not counted yet */
+    struct fabric_packet **packet;           /* inside the network, by place */
+    uint16_t *to;                            /* their nodes */
+    uint32_t *free, free_count;              /* places */
+    uint32_t *leaving;                       /* by node: of the packet that is leaving */
+    uint16_t *passed;        /* by node and node: routers between them; 0: not counted yet */
+    uint64_t *starved;       /* nodes that wait for a credit, and */
+    uint64_t *wanted;        /* the outputs of which they do; */
+    uint64_t *starved_since; /* the first tick of which that is not counted yet */
     uint64_t ticks;
 };
 

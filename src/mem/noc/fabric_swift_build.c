@@ -80,9 +80,8 @@ static bool arrays_create(struct swift *swift, const struct fabric *fabric)
     }
     return swift->input && swift->flit && swift->output && swift->port && swift->way &&
            swift->asked && swift->open && swift->ready && swift->credited && swift->later &&
-           swift->starved && swift->starved_since && swift->wanted && swift->move && swift->list && swift->onward &&
-           swift->delivered && swift->going_on &&
-           swift->packet && swift->to &&
+           swift->starved && swift->starved_since && swift->wanted && swift->move && swift->list &&
+           swift->onward && swift->delivered && swift->going_on && swift->packet && swift->to &&
            swift->free && swift->leaving && swift->passed &&
            turns_create(&swift->asks, swift->turn_mask + 1, inputs) &&
            turns_create(&swift->credits, swift->turn_mask + 1, 2 * ends);
@@ -179,13 +178,14 @@ void fabric_swift_destroy(struct swift *swift)
     if (!swift) {
         return;
     }
-    void *const arrays[] = {swift->input,     swift->flit,       swift->output,
-                            swift->port,      swift->way,        swift->asked, swift->open,
-                            swift->ready,     swift->credited,   swift->later,
-                            swift->move, swift->list, swift->onward, swift->delivered, swift->going_on, swift->wanted,    swift->packet,     swift->to,
-                            swift->free,      swift->leaving,    swift->passed,
-                            swift->asks.list, swift->credits.list, swift->starved,
-                            swift->starved_since};
+    void *const arrays[] = {
+        swift->input,        swift->flit,      swift->output,       swift->port,
+        swift->way,          swift->asked,     swift->open,         swift->ready,
+        swift->credited,     swift->later,     swift->move,         swift->list,
+        swift->onward,       swift->delivered, swift->going_on,     swift->wanted,
+        swift->packet,       swift->to,        swift->free,         swift->leaving,
+        swift->passed,       swift->asks.list, swift->credits.list, swift->starved,
+        swift->starved_since};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         free(arrays[i]);
     }

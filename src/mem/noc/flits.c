@@ -236,13 +236,24 @@ static bool target_full(const struct flit_target *target)
 
 static void hand_on_refused(struct flit_target *target);
 
+static void wake_source(struct flits *flits, struct flit_source *source)
+{
+    if (source->space.count && !source_full(source)) {
+        waiters_wake(&source->space);
+        flits->waiting_sources--;
+    }
+}
+
+/* Those that are full are so until a packet begins to leave. */
 static void wake_sources(struct flits *flits)
 {
-    for (uint32_t i = 0; i < flits->source_count; i++) {
-        struct flit_source *source = &flits->sources[i];
-        if (source->space.count && !source_full(source)) {
-            waiters_wake(&source->space);
-            flits->waiting_sources--;
+    uint32_t node;
+    for (uint32_t i = 0; flits->unbounded && i < flits->source_count; i++) {
+        wake_source(flits, &flits->sources[i]);
+    }
+    while (fabric_take_begun(flits->requests, &node)) {
+        if (node < flits->source_count) {
+            wake_source(flits, &flits->sources[node]);
         }
     }
 }
