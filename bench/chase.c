@@ -10,6 +10,7 @@
 #include "probe/probe.h"
 #include "util/clock.h"
 #include "util/error.h"
+#include "util/glue/heap.h"
 
 #define RUNS 5
 #define WINDOW 1024
@@ -67,6 +68,7 @@ static int measure_all(double *median, struct trace_source *source, const char *
 
 int main(int argc, char **argv)
 {
+    heap_in_huge_pages();
     if (argc != 4) {
         fprintf(stderr, "usage: chase DEVICE OP BYTES\n");
         return 2;

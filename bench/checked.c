@@ -17,6 +17,7 @@
 #include "model/model.h"
 #include "rt/rt.h"
 #include "util/error.h"
+#include "util/glue/heap.h"
 #include "workload.h"
 
 #define RUNS 3
@@ -86,6 +87,7 @@ static int count_once(char **args)
 
 int main(int argc, char **argv)
 {
+    heap_in_huge_pages();
     double most = 0, ratio;
     int rc = 0;
     bool counts = argc == 5 && strcmp(argv[1], "count") == 0;

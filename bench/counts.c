@@ -15,6 +15,7 @@
 #include "rt/rt.h"
 #include "timed.h"
 #include "util/error.h"
+#include "util/glue/heap.h"
 #include "workload.h"
 
 struct counts {
@@ -72,6 +73,7 @@ static int count_all(struct counts *counts, char **names, int named)
 
 int main(int argc, char **argv)
 {
+    heap_in_huge_pages();
     struct model *model = NULL;
     struct counts counts = {.threads = 1};
     const char *name = "gtx780";

@@ -15,6 +15,7 @@
 #include "model/model.h"
 #include "rt/rt.h"
 #include "util/error.h"
+#include "util/glue/heap.h"
 #include "workload.h"
 
 #define RUNS 5
@@ -87,6 +88,7 @@ static int measure_all(const struct model *model, uint32_t threads, const char *
 
 int main(int argc, char **argv)
 {
+    heap_in_huge_pages();
     struct model *model = NULL;
     bool shared = argc > 2 && strcmp(argv[1], "-t") == 0;
     uint32_t threads = shared ? (uint32_t)strtoul(argv[2], NULL, 10) : 1;

@@ -12,6 +12,7 @@
 #include "model/model.h"
 #include "rt/rt.h"
 #include "util/error.h"
+#include "util/glue/heap.h"
 #include "util/container/strbuf.h"
 
 #define RUNS 3
@@ -187,6 +188,7 @@ static int run_form(struct rt *rt, const struct form *form, uint32_t rounds)
 
 int main(int argc, char **argv)
 {
+    heap_in_huge_pages();
     struct model *model = NULL;
     struct rt *rt = NULL;
     uint32_t rounds = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 400;

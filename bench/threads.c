@@ -20,6 +20,7 @@
 #include "rt/rt.h"
 #include "timed.h"
 #include "util/error.h"
+#include "util/glue/heap.h"
 #include "workload.h"
 
 #define RUNS 5
@@ -132,6 +133,7 @@ static int measure_all(const struct model *model, uint32_t threads, char **names
 
 int main(int argc, char **argv)
 {
+    heap_in_huge_pages();
     struct model *model = NULL;
     const char *name = "gtx780";
     if (argc > 2 && strcmp(argv[1], "-m") == 0) {

@@ -18,6 +18,7 @@
 #include "rt/rt.h"
 #include "timed.h"
 #include "util/error.h"
+#include "util/glue/heap.h"
 #include "workload.h"
 
 #define RUNS 3
@@ -97,6 +98,7 @@ static int measure_all(const struct model *model, char **names, int count)
 
 int main(int argc, char **argv)
 {
+    heap_in_huge_pages();
     struct model *model = NULL;
     const char *name = "gtx780";
     if (argc > 2 && strcmp(argv[1], "-m") == 0) {

@@ -53,9 +53,6 @@ void cli_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  * nothing. */
 void cli_note_model(const char *file);
 
-/* Before a command begins: what is to lie on the heap takes fewer pages (heap.c). */
-void cli_heap_in_huge_pages(void);
-
 /* The named command's help on standard output. Returns EXIT_DONE, or as cli_print. */
 int cli_help(const char *command);
 

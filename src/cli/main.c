@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "util/glue/heap.h"
 
 static int overview(void)
 {
@@ -99,6 +100,6 @@ int main(int argc, char **argv)
             return cli_help(argv[1]);
         }
     }
-    cli_heap_in_huge_pages();
+    heap_in_huge_pages();
     return run(argc - 1, argv + 1);
 }

@@ -414,7 +414,7 @@ int cmd_run(int argc, char **argv)
     put_front("LD_LIBRARY_PATH", libraries, ':');
     put_preload(libraries, runtime);
     put_preload(libraries, "libsonde-linked.so");
-    /* The simulated GPU lies on the program's heap: huge pages, as cli_heap_in_huge_pages() has
+    /* The simulated GPU lies on the program's heap: huge pages, as heap_in_huge_pages() has
      * them. What the user says of it comes later and holds. */
     put_front("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1", ':');
     /* A program under the address sanitizer ends when a library is in front of the sanitizer's. */

@@ -1,19 +1,19 @@
 /*
- * The heap of the command, in huge pages. A model of an H200 is 67 MB in a hundred thousand pieces,
- * most of them too small for a mapping of their own: in pages of 4 KiB the kernel is asked for each
- * of 14 000 pages before the first cycle.
+ * The heap in huge pages. A model of an H200 is 67 MB in a hundred thousand pieces, most of them
+ * too small for a mapping of their own: in pages of 4 KiB the kernel is asked for each of 14 000
+ * pages before the first cycle, and the processor's table of pages does not hold them.
  *
  * glibc's own way is a tunable of the environment (glibc.malloc.hugetlb=1), which is too late here.
  * So a part of the heap is asked for at once, of which nothing is there before it is used, and the
  * kernel is told. Where this fails nothing changes.
  */
+#include "util/glue/heap.h"
+
 #include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include "cli/cli.h"
 
 #if defined(__GLIBC__) && defined(MADV_HUGEPAGE) && !defined(__SANITIZE_ADDRESS__) &&              \
     !defined(__SANITIZE_THREAD__)
@@ -29,7 +29,7 @@ static const struct {
           .usual_pad_bytes = 128 << 10,
           .huge_bytes = 2 << 20};
 
-void cli_heap_in_huge_pages(void)
+void heap_in_huge_pages(void)
 {
     uintptr_t begin = (uintptr_t)sbrk(0);
     if (mallopt(M_TOP_PAD, heap.ahead_bytes) == 0 ||
@@ -49,7 +49,7 @@ void cli_heap_in_huge_pages(void)
     }
 }
 #else
-void cli_heap_in_huge_pages(void)
+void heap_in_huge_pages(void)
 {
 }
 #endif
