@@ -9,6 +9,10 @@
  * comes a bucket is sorted as a whole, which is cheaper than a heap of as many, and becomes the run
  * that events are taken from; the heap has what is added to that stretch late, and what lies beyond
  * the ring.
+ *
+ * Buckets are chains of chunks that all of them share, the one given back last first: it is still
+ * in the host's cache. With memory of its own a bucket is written to once in a turn of the ring,
+ * and the rings of a GPU's engines are more than such a cache.
  */
 #include "engine/engine.h"
 
@@ -21,9 +25,9 @@
 enum { FANOUT = 4, FIRST_CAPACITY = 64 };
 /* A bucket is a cycle or so; the ring is a few hundred. */
 enum { BUCKET_SHIFT = 10, RING = 256, RING_WORDS = RING / 64, FEW_EVENTS = 8 };
-/* Places of a bucket at first. A GPU of 132 SMs has as many rings, most of whose buckets never hold
- * more: 16 places each were 22 MB, which a launch touches for the first time. */
-enum { FIRST_PLACES = 4 };
+/* Events of a chunk, so that it is two lines of the host's cache; chunks at first; no chunk. */
+enum { CHUNK = 3, FIRST_CHUNKS = 16 };
+#define NO_CHUNK UINT32_MAX
 /* Runs of so many keys are sorted by insertion, longer ones by merging such. */
 enum { SHORT_RUN = 8 };
 
@@ -38,9 +42,15 @@ struct event {
     uint64_t arg;
 };
 
-struct event_list {
-    struct event *events;
-    uint32_t count, capacity;
+struct chunk {
+    struct event events[CHUNK];
+    uint32_t next; /* of a bucket, after the last one the first; or of the free ones */
+};
+_Static_assert(sizeof(struct chunk) == 128, "a chunk fits two lines of a cache");
+
+struct bucket {
+    uint32_t last; /* chunk */
+    uint32_t left; /* places there that have no event; all chunks before are full */
 };
 
 struct engine {
@@ -51,15 +61,17 @@ struct engine {
     uint32_t count; /* of all events */
     uint32_t heap_count, heap_capacity;
     struct event *heap;
-    /* Sorted, in the place of their bucket, which is empty as far as others see; [next, end) are
-     * not taken yet. */
-    struct event *run_next, *run_end;
+    /* A bucket's events, sorted; [next, end) are not taken yet. They are in `run`, which has room
+     * for as many as all chunks, as has `room`, to sort in; or in the one chunk that is held. */
+    struct event *run_next, *run_end, *run, *room;
     /* Buckets by stretch of time; those that are not empty begin within a ring's length after
      * `poured`, which is the run's stretch, and not before `first`. */
     uint64_t poured, first;
     uint64_t filled[RING_WORDS];
-    struct event_list ring[RING];
-    struct event_list room; /* to sort in: as large as any of the above */
+    struct bucket ring[RING]; /* `left` is 0 where the bucket is empty */
+    struct chunk *chunks;
+    uint32_t chunk_count, free; /* chunks; the first that is free */
+    uint32_t held;
     int error;
 };
 
@@ -92,6 +104,7 @@ int engine_create(struct engine **out)
     engine->root = engine;
     engine->limit_ps = ENGINE_NEVER;
     engine->first = UINT64_MAX;
+    engine->free = engine->held = NO_CHUNK;
     *out = engine;
     return 0;
 }
@@ -99,10 +112,9 @@ int engine_create(struct engine **out)
 void engine_destroy(struct engine *engine)
 {
     if (engine) {
-        for (uint32_t i = 0; i < RING; i++) {
-            free(engine->ring[i].events);
-        }
-        free(engine->room.events);
+        free(engine->chunks);
+        free(engine->run);
+        free(engine->room);
         free(engine->heap);
         free(engine);
     }
@@ -243,41 +255,77 @@ static void heap_sift_down(struct event *heap, uint32_t count, const struct even
     heap[i] = *event;
 }
 
-static bool event_list_reserve(struct event_list *list, uint32_t capacity)
+/* As many chunks again, all of them free. */
+static bool chunks_grow(struct engine *engine)
 {
-    struct event *events =
-        list->capacity < capacity ? realloc(list->events, capacity * sizeof *events) : list->events;
-    if (!events) {
+    uint32_t count = engine->chunk_count ? 2 * engine->chunk_count : FIRST_CHUNKS;
+    struct chunk *chunks = aligned_alloc(64, count * sizeof *chunks);
+    struct event *run = malloc(count * sizeof run[0] * CHUNK);
+    struct event *room = malloc(count * sizeof room[0] * CHUNK);
+    if (!chunks || !run || !room) {
+        free(chunks);
+        free(run);
+        free(room);
         return false;
     }
-    list->events = events;
-    list->capacity = list->capacity < capacity ? capacity : list->capacity;
+    if (engine->chunk_count) {
+        memcpy(chunks, engine->chunks, engine->chunk_count * sizeof *chunks);
+    }
+    size_t left = (size_t)(engine->run_end - engine->run_next);
+    if (left > 0) {
+        memcpy(run, engine->run_next, left * sizeof *run);
+    }
+    free(engine->chunks);
+    free(engine->run);
+    free(engine->room);
+    engine->chunks = chunks;
+    engine->run = engine->run_next = run;
+    engine->run_end = run + left;
+    engine->room = room;
+    for (uint32_t i = count; i-- > engine->chunk_count;) {
+        chunks[i].next = engine->free;
+        engine->free = i;
+    }
+    engine->chunk_count = count;
     return true;
 }
 
-/* A place in a bucket that has one. */
-static inline struct event *bucket_place(struct engine *engine, uint64_t stretch)
+/* A chunk more for a bucket whose last one is full, or that has none. There is one that is free. */
+static inline void bucket_extend(struct engine *engine, struct bucket *bucket, uint64_t stretch)
 {
-    struct event_list *bucket = &engine->ring[stretch % RING];
-    if (bucket->count == 0) {
-        engine->filled[stretch % RING / 64] |= UINT64_C(1) << stretch % 64;
+    uint32_t taken = engine->free;
+    struct chunk *chunk = &engine->chunks[taken];
+    engine->free = chunk->next;
+    uint64_t *word = &engine->filled[stretch % RING / 64], bit = UINT64_C(1) << stretch % 64;
+    if (*word & bit) {
+        struct chunk *last = &engine->chunks[bucket->last];
+        chunk->next = last->next;
+        last->next = taken;
+    } else {
+        chunk->next = taken;
+        *word |= bit;
         engine->first = stretch < engine->first ? stretch : engine->first;
     }
-    return &bucket->events[bucket->count++];
+    *bucket = (struct bucket){taken, CHUNK};
 }
 
-/* Where memory is out the heap does as well. */
+static inline void bucket_add(struct engine *engine, struct bucket *bucket, struct event event)
+{
+    engine->chunks[bucket->last].events[CHUNK - bucket->left--] = event;
+}
+
+/* Where no chunk is free. Where memory is out the heap does as well. */
 SELDOM static void bucket_grow(struct engine *engine, uint64_t time_ps, uint64_t order,
                                engine_handler *handler, void *ctx, uint64_t arg)
 {
     uint64_t stretch = time_ps >> BUCKET_SHIFT;
-    struct event_list *bucket = &engine->ring[stretch % RING];
-    uint32_t capacity = bucket->capacity ? bucket->capacity * 2 : FIRST_PLACES;
-    if (!event_list_reserve(&engine->room, capacity) || !event_list_reserve(bucket, capacity)) {
+    struct bucket *bucket = &engine->ring[stretch % RING];
+    if (!chunks_grow(engine)) {
         heap_push(engine, time_ps, order, handler, ctx, arg);
         return;
     }
-    *bucket_place(engine, stretch) = (struct event){time_ps, order, handler, ctx, arg};
+    bucket_extend(engine, bucket, stretch);
+    bucket_add(engine, bucket, (struct event){time_ps, order, handler, ctx, arg});
 }
 
 /* An event of that stretch belongs into the ring, not into the heap; there are more than a few. */
@@ -360,20 +408,50 @@ static void sort_events(struct event *events, struct event *room, uint32_t count
     }
 }
 
-/* The first bucket is due: its events become the run, whose own have been taken. Nothing is put
- * into that bucket before these are, too: it is a whole ring ahead then. */
+/* Copies the events of a bucket to the run and gives its chunks back. Returns their end. */
+static struct event *copy_to_run(struct engine *engine, struct bucket *bucket)
+{
+    struct chunk *chunks = engine->chunks, *last = &chunks[bucket->last];
+    struct event *end = engine->run;
+    uint32_t first = last->next;
+    for (struct chunk *chunk = &chunks[first];; chunk = &chunks[chunk->next]) {
+        memcpy(end, chunk->events, sizeof chunk->events);
+        end += CHUNK;
+        if (chunk == last) {
+            break;
+        }
+    }
+    last->next = engine->free;
+    engine->free = first;
+    return end - bucket->left;
+}
+
+/* The first bucket is due: its events become the run, whose own have been taken. */
 __attribute__((noinline)) static void pour(struct engine *engine)
 {
     uint64_t stretch = engine->first;
-    struct event_list *bucket = &engine->ring[stretch % RING];
-    if (bucket->count <= SHORT_RUN) {
-        sort_short(bucket->events, bucket->count);
-    } else {
-        sort_events(bucket->events, engine->room.events, bucket->count);
+    struct bucket *bucket = &engine->ring[stretch % RING];
+    struct chunk *last = &engine->chunks[bucket->last];
+    if (engine->held != NO_CHUNK) {
+        engine->chunks[engine->held].next = engine->free;
+        engine->free = engine->held;
+        engine->held = NO_CHUNK;
     }
-    engine->run_next = bucket->events;
-    engine->run_end = bucket->events + bucket->count;
-    bucket->count = 0;
+    if (last->next == bucket->last) {
+        engine->held = bucket->last;
+        engine->run_next = last->events;
+        engine->run_end = last->events + CHUNK - bucket->left;
+    } else {
+        engine->run_end = copy_to_run(engine, bucket);
+        engine->run_next = engine->run;
+    }
+    bucket->left = 0;
+    uint32_t count = (uint32_t)(engine->run_end - engine->run_next);
+    if (count <= SHORT_RUN) {
+        sort_short(engine->run_next, count);
+    } else {
+        sort_events(engine->run_next, engine->room, count);
+    }
     engine->filled[stretch % RING / 64] &= ~(UINT64_C(1) << stretch % 64);
     engine->poured = stretch;
     engine->first = next_filled(engine);
@@ -424,12 +502,15 @@ void engine_at(struct engine *engine, uint64_t time_ps, uint32_t source, engine_
         heap_push(engine, time_ps, order, handler, ctx, arg);
         return;
     }
-    const struct event_list *bucket = &engine->ring[stretch % RING];
-    if (bucket->count == bucket->capacity) {
-        bucket_grow(engine, time_ps, order, handler, ctx, arg);
-        return;
+    struct bucket *bucket = &engine->ring[stretch % RING];
+    if (bucket->left == 0) {
+        if (engine->free == NO_CHUNK) {
+            bucket_grow(engine, time_ps, order, handler, ctx, arg);
+            return;
+        }
+        bucket_extend(engine, bucket, stretch);
     }
-    *bucket_place(engine, stretch) = (struct event){time_ps, order, handler, ctx, arg};
+    bucket_add(engine, bucket, (struct event){time_ps, order, handler, ctx, arg});
 }
 
 static inline void run_event(struct engine *engine, bool from_run)

@@ -278,6 +278,45 @@ static void a_crowd_of_events_runs_in_order(void **state)
     engine_destroy(crowd.engine);
 }
 
+enum { FAR = 10, LATER = 600 };
+
+static void note_and_add_many(void *ctx, uint64_t arg)
+{
+    struct log *log = ctx;
+    note(log, arg);
+    for (uint64_t i = 0; i < LATER; i++) {
+        engine_at(log->engine, engine_now_ps(log->engine) + 3000 + i * 300, 0, note, log, 100 + i);
+    }
+}
+
+/* What is due at about one time is under way when room is made for many that come later. */
+static void many_more_do_not_disturb_what_is_due(void **state)
+{
+    (void)state;
+    for (uint32_t due = 2; due <= 20; due++) {
+        struct log log = log_create(1 + due + LATER + FAR);
+        engine_at(log.engine, 1, 0, note, &log, 0);
+        for (uint64_t i = 0; i < FAR; i++) {
+            engine_at(log.engine, 1u << 30, 0, note, &log, 10000 + i);
+        }
+        for (uint64_t i = 0; i < due; i++) {
+            engine_at(log.engine, 6000 + i, 0, i == 0 ? note_and_add_many : note, &log, 1 + i);
+        }
+        engine_run(log.engine, ENGINE_NEVER);
+        assert_int_equal(log.count, 1 + due + LATER + FAR);
+        for (uint32_t i = 0; i <= due; i++) {
+            assert_int_equal(log.arg[i], i);
+        }
+        for (uint32_t i = 0; i < LATER; i++) {
+            assert_int_equal(log.arg[1 + due + i], 100 + i);
+        }
+        for (uint32_t i = 0; i < FAR; i++) {
+            assert_int_equal(log.arg[1 + due + LATER + i], 10000 + i);
+        }
+        log_destroy(&log);
+    }
+}
+
 static void up_to_a_limit_nothing_runs_at_it_or_past_it(void **state)
 {
     (void)state;
@@ -352,6 +391,7 @@ int main(void)
         cmocka_unit_test(events_run_by_time_then_source_then_sequence),
         cmocka_unit_test(run_includes_its_last_time_and_leaves_later_events),
         cmocka_unit_test(a_crowd_of_events_runs_in_order),
+        cmocka_unit_test(many_more_do_not_disturb_what_is_due),
         cmocka_unit_test(up_to_a_limit_nothing_runs_at_it_or_past_it),
         cmocka_unit_test(inside_a_limit_components_see_it_as_the_next_event),
         cmocka_unit_test(joined_engines_are_one_and_part_with_its_clock),
