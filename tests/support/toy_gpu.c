@@ -26,6 +26,7 @@ struct cache {
     struct set *set;
     uint64_t *storage;
     uint64_t clock;
+    uint32_t lines; /* that have data; 0: all */
 };
 
 /* Page numbers of a set's entries, latest first. */
@@ -224,6 +225,28 @@ UNCHECKED static uint32_t way_of(struct set *set, uint64_t line)
     return set->used;
 }
 
+/* Where there are more tags than lines of data: has the line that takes a way to give one up? */
+UNCHECKED static void give_up_data(struct cache *cache, const struct set *taken, uint32_t victim)
+{
+    const struct toy_cache *c = cache->config;
+    struct set *oldest = NULL;
+    uint32_t lines = 0, way = 0;
+    for (uint32_t s = 0; s < c->sets; s++) {
+        struct set *set = &cache->set[s];
+        for (uint32_t i = 0; i < set->used; i++) {
+            bool has = set->sectors[i] && !(set == taken && i == victim);
+            lines += has;
+            if (has && (!oldest || set->age[i] < oldest->age[way])) {
+                oldest = set;
+                way = i;
+            }
+        }
+    }
+    if (oldest && lines >= cache->lines) {
+        oldest->sectors[way] = 0;
+    }
+}
+
 /* Reads through the cache: was the sector there? Afterwards it is. */
 UNCHECKED static bool cache_read(struct cache *cache, uint64_t address, struct rng *rng)
 {
@@ -237,11 +260,17 @@ UNCHECKED static bool cache_read(struct cache *cache, uint64_t address, struct r
     uint32_t i = way_of(set, line);
     if (i < set->used) {
         bool hit = set->sectors[i] & sector;
+        if (!hit && cache->lines) {
+            give_up_data(cache, set, i);
+        }
         set->sectors[i] |= sector;
         mark_used(cache, set, i, false);
         return hit;
     }
     uint32_t victim = victim_of(cache, set, rng);
+    if (cache->lines) {
+        give_up_data(cache, set, victim);
+    }
     set->tag[victim] = line;
     set->sectors[victim] = sector;
     set->age[victim] = 0;
@@ -515,6 +544,7 @@ struct toy_gpu *toy_create(const struct toy_config *config)
     cache_create(&toy->l2, &toy->config.l2);
     cache_create(&toy->constant_l1, &toy->config.constant_l1);
     cache_create(&toy->constant_l15, &toy->config.constant_l15);
+    toy->l1.lines = toy->config.l1_lines;
     rng_seed(&toy->rng, config->seed);
     rng_seed(&toy->noise, config->seed + 1);
     traceset_create(&toy->set);

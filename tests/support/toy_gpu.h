@@ -53,6 +53,7 @@ struct toy_config {
     uint32_t memory_cycles;
     uint32_t far_cycles; /* every other 4 KiB of L2 is so much farther away; 0: all alike */
     bool keeps_l1;       /* between launches */
+    uint32_t l1_lines;   /* of an LRU L1 so many lines have data, the latest; 0: all */
     struct toy_noise noise;
     uint64_t seed;
     bool shuffle;                  /* latencies of each trace are permuted: they tell nothing */

@@ -277,10 +277,12 @@ static int check_once(struct level *level, struct work *work, struct score *scor
 {
     const struct set_map *map = &level->map;
     bool large = level->conflict.count > limits.large_set;
-    /* One in so many gets a line too many. */
+    /* One in so many gets a line too many. Never a single set: any lines that are too many for it
+     * are too many for several, too. */
     uint64_t share = large ? map->sets + 1 : map->sets / limits.few_too_many + 2;
     for (size_t c = 0; c < map->sets; c++) {
-        work->wanted[c] = map->ways[c] ? map->ways[c] + (rng_below(rng, share) == 0) : 0;
+        bool more = map->sets > 1 && rng_below(rng, share) == 0;
+        work->wanted[c] = map->ways[c] ? map->ways[c] + more : 0;
     }
     int rc = test_classes(level, work->verdicts, work->wanted,
                           level->max_window / limits.chunk_passes, rng);
@@ -301,9 +303,11 @@ static int check_structure(struct level *level, struct work *work, struct score 
     rng_seed(&rng, 271828);
     *score = (struct score){.alike = !can_draw(level)};
     int rc = 0;
-    size_t checks = level->conflict.count > limits.large_set ? limits.checks / 2 : limits.checks;
-    for (unsigned i = 0; rc == 0 && i < limits.most_checks && score->held + score->failed < checks;
-         i++) {
+    bool single = level->map.sets == 1;
+    size_t checks =
+        level->conflict.count > limits.large_set && !single ? limits.checks / 2 : limits.checks;
+    unsigned most = single ? limits.checks : limits.most_checks;
+    for (unsigned i = 0; rc == 0 && i < most && score->held + score->failed < checks; i++) {
         rc = check_once(level, work, score, &rng);
     }
     score->untested = rc == SONDE_ENOTRECORDED;
@@ -508,6 +512,36 @@ static int report_shorter(struct level *level)
     return 0;
 }
 
+/*
+ * One set holds as many lines wherever they lie. Where so many in order fit, and so many drawn ones
+ * do not, there are more sets, and something else than these bounds the cache: then its size is the
+ * longest array that fits, and of its sets nothing is known.
+ */
+static int report_several(struct level *level)
+{
+    struct cache_result *r = level->result;
+    int rc = level_find_edge(level, level->line.bytes, 1);
+    if (rc) {
+        return rc;
+    }
+    char id[24];
+    level->size_bytes = level->fit.count * level->line.bytes;
+    lab_evidence(level->lab, id, level->info->id,
+                 "chase op=%s: an array of %zu lines of %llu B fits, one more does not; as many "
+                 "lines drawn at random do not fit: more sets than one",
+                 level->info->op, level->fit.count, (unsigned long long)level->line.bytes);
+    attribute_set(&r->size, (double)level->size_bytes, "B", level->fit.certain ? 0.9 : 0.7, id);
+    lab_undecided(level->lab,
+                  "as many lines as fit in order do not fit where they are drawn: there "
+                  "are more sets than one, which something else bounds");
+    const struct refusal why = lab_refusal(level->lab);
+    r->sets = r->ways = (struct attribute){0};
+    attribute_refuse_open(&r->sets, "1", &why);
+    attribute_refuse_open(&r->ways, "1", &why);
+    r->index = (struct index_result){.refusal = why};
+    return 0;
+}
+
 static void count_size(struct level *level)
 {
     level->size_bytes = 0;
@@ -577,7 +611,10 @@ static int measure(struct level *level, struct work *work)
     rc = rc ? rc : check_together(level, work, &score);
     if (rc == 0) {
         report(level, &score);
-        rc = score.crowded ? report_bound(level, &score) : score.apart ? report_shorter(level) : 0;
+        rc = score.crowded                          ? report_bound(level, &score)
+             : score.failed && level->map.sets == 1 ? report_several(level)
+             : score.apart                          ? report_shorter(level)
+                                                    : 0;
         rc = rc ? rc : take_largest_set(level);
     }
     return rc;

@@ -28,7 +28,7 @@ static const struct {
     unsigned search_pages, page_walks, few_elements, inside_run, near_cycles, close_cycles;
     double least_excess, hit_quantile, share_quiet, share_noisy, near_hits, low_quantile, close,
         believed, drift, within, data_share, stray, more, apart, same, sure, unchecked, unexplained,
-        many, least_behind, first_part;
+        denied, many, least_behind, first_part;
 } limits = {
     .first_stride = UINT64_C(2) << 20, /* bytes from page to page of the first walks */
     .search_pages = 4096,              /* pages of a walk; beyond, their distance grows */
@@ -60,6 +60,7 @@ static const struct {
         0.45, /* confidence until the sets add up: pages beside each other may share a set
                  before all entries are taken. Of drawn machines less than half were right */
     .unexplained = 0.85, /* confidence where no policy fits the sets */
+    .denied = 1.5,       /* times the entries: so many pages would miss in any walk. Chosen */
     .many = 0.15,        /* share of all elements: no accident, whichever they are */
     .least_behind = 0.1, /* of what a miss of the level before takes: less is noise. Chosen */
     .first_part = 0.5, /* of the work that is left: for the sets and policy of the first. Chosen */
@@ -549,6 +550,13 @@ static void set_entries(struct tlb_result *out, const struct tlb_level *level, s
     attribute_set(&out->coverage, bytes, "B", limits.unchecked, id);
 }
 
+static void withdraw_structure(struct tlb_result *out)
+{
+    out->entries = out->coverage = out->sets = (struct attribute){0};
+    out->set_count = out->step_count = 0;
+    out->policy = (struct policy_result){0};
+}
+
 /* Sets that do not add up to as many entries as several lines a page show are none. */
 static int take_spread(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level,
                        size_t entries)
@@ -558,20 +566,47 @@ static int take_spread(struct tlb_lab *tl, struct tlb_result *out, const struct 
                  "chase op=cg over several lines a page, more than the level before holds: %zu "
                  "pages of %llu KiB fit, one more does not",
                  entries, (unsigned long long)level->page / 1024);
+    withdraw_structure(out);
     set_entries(out, level, entries, id);
-    out->sets = (struct attribute){0};
-    out->set_count = out->step_count = 0;
-    out->policy = (struct policy_result){0};
     return lab_undecided(tl->lab, HIDDEN_SETS);
 }
 
-static int measure_structure(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
-                             size_t in_front, bool may_hide, size_t entries)
+/*
+ * The last walk before the one that showed the level is a measurement that the entries do not come
+ * from: it had pages of which nearly none missed. Far fewer entries than it had pages would have
+ * made most of them miss, whatever the sets and the policy.
+ */
+static int hold_against_walk(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
+                             const struct search *search)
 {
+    uint64_t same = search->stride < level->page ? level->page / search->stride : 1;
+    double hit = (double)(search->pages / same);
+    if (out->entries.status != ATTRIBUTE_MEASURED || hit < limits.denied * out->entries.value) {
+        return 0;
+    }
+    double entries = out->entries.value;
+    withdraw_structure(out);
+    level->fits = (size_t)hit; /* in front of the next level there are no fewer */
+    return lab_undecided(tl->lab,
+                         "a walk over %.0f pages had hardly a miss, so the %.0f that seemed to fit "
+                         "are not all entries",
+                         hit, entries);
+}
+
+static int measure_structure(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
+                             const struct search *search, bool may_hide, size_t entries)
+{
+    const size_t in_front = level->in_front;
     /* The level behind is to be found as well. */
     double allowed = lab_allow_part(tl->lab, in_front ? 1 : limits.first_part);
     int rc = structure(tl, out, level, in_front);
     lab_allow(tl->lab, allowed);
+    if (rc == 0 || rc == INFER_UNDECIDED) {
+        int against = hold_against_walk(tl, out, level, search);
+        if (against) {
+            return against;
+        }
+    }
     return may_hide && (rc == 0 || rc == INFER_UNDECIDED) && out->entries.value != (double)entries
                ? take_spread(tl, out, level, entries)
                : rc;
@@ -624,7 +659,7 @@ static int measure_found(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
     if (rc || level->fits <= level->in_front) {
         return rc ? rc : lab_undecided(lab, HIDDEN_SETS);
     }
-    return measure_structure(tl, out, level, in_front, may_hide, entries);
+    return measure_structure(tl, out, level, search, may_hide, entries);
 }
 
 static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,

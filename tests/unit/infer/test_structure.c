@@ -306,6 +306,25 @@ static void a_single_set_needs_no_index(void **state)
     assert_string_equal(dissect_l1(&config)->index.kind, "none");
 }
 
+/* Data for 45 lines under four sets of 14 tags: in order as many fit as if there were one set of 45
+ * ways. Drawn lines often are too many for a set. */
+static void data_for_fewer_lines_than_tags_are_no_single_set(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l1 = (struct toy_cache){true, 128, 128, 4, 14, TOY_LRU, TOY_XOR, 0, 116};
+    config.l1_lines = 45;
+    const struct cache_result *l1 = dissect_l1(&config);
+    assert_float_equal(l1->size.value, 45 * 128, 0);
+    if (l1->sets.status == ATTRIBUTE_MEASURED && l1->sets.confidence > 0.9) {
+        assert_float_equal(l1->sets.value, 4, 0);
+    }
+    if (l1->ways.status == ATTRIBUTE_MEASURED && l1->ways.confidence > 0.9) {
+        assert_float_equal(l1->ways.value, 14, 0);
+    }
+    assert_string_not_equal(l1->index.kind, "none");
+}
+
 /* Whatever the classes are called, two lines share one exactly if they share a set. */
 static void assert_map(const struct index_result *index)
 {
@@ -501,6 +520,7 @@ int main(void)
         cmocka_unit_test(loads_that_caches_may_not_take_are_left_to_latencies),
         cmocka_unit_test(a_modulus_that_is_no_power_of_two_is_found),
         cmocka_unit_test(a_single_set_needs_no_index),
+        cmocka_unit_test(data_for_fewer_lines_than_tags_are_no_single_set),
         cmocka_unit_test(residues_without_a_rule_are_a_map),
         cmocka_unit_test(a_map_of_a_hundred_residues_is_found),
         cmocka_unit_test(a_map_with_a_residue_a_set_is_a_modulus),

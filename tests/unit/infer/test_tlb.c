@@ -30,6 +30,7 @@ enum rule { LRU, RANDOM, BIASED, FIFO, NRU, SRRIP, LRU_LATE };
 struct tlb {
     uint32_t sets, ways; /* 0 sets: there is none */
     enum rule rule;
+    uint32_t forgetful;      /* pages of a walk in which one is forgotten; 0: none ever is */
     const uint32_t *map;     /* residues to sets; NULL: modulo */
     uint32_t residues, less; /* ways that all sets but the first have less */
     uint64_t page_bytes;     /* 0: PAGE */
@@ -188,6 +189,19 @@ static uint64_t number(const struct trace_request *request, const char *name)
     return value;
 }
 
+/* In a walk over 5 pages, or a few more, page 3 is never there. */
+static void forget_page(struct tlb *tlb, const struct trace_request *request, uint64_t scale)
+{
+    uint64_t last = 0;
+    for (size_t i = 0; tlb->forgetful && i < request->ring_count; i++) {
+        uint64_t page = request->ring[i] * scale / PAGE;
+        last = page > last ? page : last;
+    }
+    for (uint32_t i = 0; last >= 4 && last < tlb->forgetful && i < tlb->ways; i++) {
+        tlb->page[0][i] = tlb->page[0][i] == 3 ? NOTHING : tlb->page[0][i];
+    }
+}
+
 static int chase(struct gpu *gpu, struct trace *trace)
 {
     const struct trace_request *request = &trace->request;
@@ -206,6 +220,7 @@ static int chase(struct gpu *gpu, struct trace *trace)
         }
         walk.start[w] = request->ring[from];
         for (size_t i = 0; i < window; i++) {
+            forget_page(&gpu->level[0], request, scale);
             bool stray = rng_double(&gpu->rng) < gpu->strays;
             walk.latency[w * window + i] = load(gpu, request->ring[(from + i) % count] * scale) +
                                            (stray ? 20 + (uint32_t)rng_below(&gpu->rng, 2000) : 0);
@@ -452,6 +467,18 @@ static void sets_of_one_entry_beside_one_that_draws_are_found(void **state)
     }
     assert_int_equal(ones, 3);
     assert_int_equal(fours, 1);
+}
+
+/* Walks over few pages say that four fit; that which showed the level had more, and none missed. */
+static void entries_that_a_longer_walk_denies_are_not_told(void **state)
+{
+    (void)state;
+    struct gpu gpu = {.level = {{.sets = 1, .ways = 18, .rule = LRU, .forgetful = 13}}};
+    const struct tlb_result *tlb = dissect(&gpu, 0);
+    assert_true(tlb->present);
+    assert_int_equal(tlb->entries.status, ATTRIBUTE_NOT_MEASURED);
+    assert_int_equal(tlb->sets.status, ATTRIBUTE_NOT_MEASURED);
+    assert_non_null(strstr(tlb->entries.reason, "hardly a miss"));
 }
 
 /* Pages beside those that fit show a set of one entry again and again: it is one set. */
@@ -744,6 +771,7 @@ int main(void)
         cmocka_unit_test(rules_of_two_entries_are_one),
         cmocka_unit_test(sets_of_one_entry_beside_one_that_draws_are_found),
         cmocka_unit_test(a_set_of_one_entry_is_counted_once),
+        cmocka_unit_test(entries_that_a_longer_walk_denies_are_not_told),
         cmocka_unit_test(a_set_larger_than_others_is_no_set_alike),
         cmocka_unit_test(entries_of_the_second_level_may_span_more),
         cmocka_unit_test(a_second_level_of_fewer_and_longer_entries_shows),
