@@ -3,8 +3,8 @@
  * the cache in front, and this cache never sees them. So all that fits is walked, and one element
  * more, which is too much for one set. Under most policies the lines of that set are those that
  * miss now and then in long walks. These are found quickly. They are believed if they divide what
- * fits into whole sets, and if the rest fits without one of them. The part of one that must be left
- * out for that is the line.
+ * fits into whole sets, and if the rest fits without one of them, but not without half of what is
+ * beside them. The part of one that must be left out for that is the line.
  *
  * A policy that resists thrashing shows few of them. Then parts are left out: the rest fits exactly
  * if the part holds a whole line of that set. Parts are halved as long as one of the halves holds
@@ -106,13 +106,24 @@ static enum fit_verdict judge_at_once(const struct behind_parts *d, bool always,
                                                                                 : FIT_UNKNOWN;
 }
 
-static int fits_without(struct behind_parts *d, bool *fits, size_t from, size_t to)
+/* Is element i in one of the parts found? */
+static bool is_in_part(const struct behind_parts *d, size_t i)
+{
+    bool is = false;
+    for (size_t k = 0; k < d->count; k++) {
+        is = is || (i >= d->at[k] && i < d->at[k] + d->span[k]);
+    }
+    return is;
+}
+
+/* `beside`: what is left out is not of the parts found. */
+static int fits_but(struct behind_parts *d, bool *fits, size_t from, size_t to, bool beside)
 {
     size_t count = 0;
     enum fit_verdict verdict = FIT_UNKNOWN;
     bool always = false;
     for (size_t i = 0; i < d->total; i++) {
-        if (i < from || i >= to) {
+        if (i < from || i >= to || (beside && is_in_part(d, i))) {
             d->ring[count++] = (uint32_t)(i * d->level->fit.stride);
         }
     }
@@ -134,6 +145,11 @@ static int fits_without(struct behind_parts *d, bool *fits, size_t from, size_t 
     }
     *fits = verdict == FIT_YES;
     return rc;
+}
+
+static int fits_without(struct behind_parts *d, bool *fits, size_t from, size_t to)
+{
+    return fits_but(d, fits, from, to, false);
 }
 
 /* ---- which elements miss ---- */
@@ -203,6 +219,17 @@ static int find_span(struct behind_parts *d, bool *found, const uint32_t *misses
 }
 
 /*
+ * Without the others, one half of them after the other, all lines of the set are still too many. A
+ * policy that keeps a line for long lets others miss alone, and then a half makes room.
+ */
+static int others_make_room(struct behind_parts *d, bool *room)
+{
+    size_t half = d->total / 2;
+    int rc = fits_but(d, room, 0, half, true);
+    return rc || *room ? rc : fits_but(d, room, half, d->total, true);
+}
+
+/*
  * Are these all lines of the set? If they fit when they are walked with filler accesses, they are
  * not. Two looks must agree where that cannot be asked: the cache in front is not known well
  * enough, or no other lines share its sets with them.
@@ -249,8 +276,11 @@ static int look(struct behind_parts *d, bool *found, const uint32_t *misses, dou
     if (again) {
         return 0;
     }
+    bool room = false;
     d->unheard = false;
     int rc = find_span(d, found, misses, least);
+    rc = rc || !*found ? rc : others_make_room(d, &room);
+    *found = *found && !room;
     return rc || !*found ? rc : confirm(d, found, &before->count);
 }
 

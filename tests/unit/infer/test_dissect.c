@@ -402,6 +402,23 @@ static void an_experiment_brings_what_it_needs(void **state)
     }
 }
 
+/* Of two ways under lru_late one keeps its line while others take turns in the other: the lines
+ * that miss alone look like a set of one way. */
+static void a_line_that_stays_is_of_the_set_of_those_that_miss(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    struct infer_options options = default_options();
+    options.only = "constant_l15,index,policy";
+    config.constant_l1 = (struct toy_cache){true, 64, 64, 14, 4, TOY_LRU_LATE, TOY_HASH, 0, 50};
+    config.constant_l15 = (struct toy_cache){true, 128, 64, 64, 2, TOY_LRU_LATE, TOY_MODULO, 0, 96};
+    assert_int_equal(dissect_with(&config, &options), 0);
+    const struct cache_result *cache = find_cache(&found, "constant_l15");
+    assert_value(&cache->size, 128.0 * 64 * 2);
+    assert_value(&cache->ways, 2);
+    assert_value(&cache->sets, 64);
+}
+
 /* A cache whose hits take longer than loads from L2, which lies behind it. */
 static void a_second_cache_may_answer_later_than_what_lies_behind_it(void **state)
 {
@@ -602,6 +619,7 @@ int main(void)
         cmocka_unit_test(a_refused_walk_shows_neither_that_no_cache_is_there_nor_the_memory),
         cmocka_unit_test(short_walks_that_are_all_alike_show_nothing),
         cmocka_unit_test(an_unknown_experiment_is_wrong_usage),
+        cmocka_unit_test(a_line_that_stays_is_of_the_set_of_those_that_miss),
         cmocka_unit_test(a_second_cache_may_answer_later_than_what_lies_behind_it),
         cmocka_unit_test(a_cancelled_dissection_says_so),
         cmocka_unit_test(an_empty_recording_measures_nothing_and_says_why),
