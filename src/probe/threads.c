@@ -3,7 +3,8 @@
  * from barrier to barrier (kernels/threads.ptx; Lashgar et al. 2015, Listing 1). One launch is one
  * run of one point. Nothing of a launch's lines is in L1 when the GPU empties that between
  * launches, as they do; all of them are in L2 if that has room, or with cold=1 none: each launch
- * reads lines that were not read for longest, of more memory than any L2 holds.
+ * reads lines that were not read for longest, of more memory than any L2 holds. With hit=N another
+ * warp comes on top, and its load, of a line that L1 has, is what is timed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ enum { TOUCH_THREADS = 256, TOUCH_BYTES = 16 * TOUCH_THREADS };
 enum { COLD_BYTES = 256 << 20, COLD_PART = 8, COLD_STEP = 4096 };
 
 struct threads {
-    uint64_t from, to, step, loads, lanes, common, merge, stride, runs, more;
+    uint64_t from, to, step, loads, lanes, common, merge, stride, runs, more, hit;
     uint32_t merge_shift, share_shift, points;
     bool cold;
     const char *op;
@@ -47,6 +48,7 @@ static int threads_read(struct threads *t, const struct trace_request *request)
                           .stride = request_number(request, "stride", 128),
                           .runs = request_number(request, "runs", 3),
                           .more = request_number(request, "more", 0),
+                          .hit = request_number(request, "hit", 0),
                           .cold = request_flag(request, "cold"),
                           .op = trace_request_text(request, "op")};
     t->to = request_number(request, "to", t->from);
@@ -58,8 +60,9 @@ static int threads_read(struct threads *t, const struct trace_request *request)
         return error_set(SONDE_EUSAGE, "probe threads: stride must be a multiple of %d",
                          t->cold ? 8 : 4);
     }
-    if (t->cold && strcmp(t->op, "ca") != 0) {
-        return error_set(SONDE_EUSAGE, "probe threads: cold=1 goes only with op=ca");
+    if ((t->cold || t->hit) && (strcmp(t->op, "ca") != 0 || (t->cold && t->hit))) {
+        return error_set(SONDE_EUSAGE,
+                         "probe threads: cold=1 and hit=N go only with op=ca, and one at a time");
     }
     t->merge_shift = shift_of(t->merge);
     t->share_shift = shift_of(request_number(request, "share", 1));
@@ -93,9 +96,9 @@ static uint64_t next_lines(struct probe_live *live, const struct threads *t)
 static int measure_once(struct probe_live *live, struct device_kernel *kernel,
                         const struct threads *t, uint32_t threads, double *cycles)
 {
-    uint32_t warps = (threads + WARP - 1) / WARP, clocks[2 * WARP], most = 0;
+    uint32_t warps = (threads + WARP - 1) / WARP + (t->hit > 0), clocks[2 * WARP], most = 0;
     uint64_t start = live->staging.address;
-    struct call call = call_begin(1, threads, 0);
+    struct call call = call_begin(1, t->hit ? warps * WARP : threads, 0);
     call_u64(&call, next_lines(live, t));
     call_u64(&call, start);
     call_u64(&call, live->out.address);
@@ -105,6 +108,10 @@ static int measure_once(struct probe_live *live, struct device_kernel *kernel,
     call_u32(&call, t->share_shift);
     call_u32(&call, (uint32_t)t->common);
     call_u32(&call, (uint32_t)(lines_each(t) * t->stride));
+    if (t->hit) {
+        call_u32(&call, (uint32_t)t->hit);
+        call_u32(&call, threads);
+    }
     call_u32(&call, (uint32_t)t->more);
     if (t->cold) {
         call_u64(&call, t->stride / 2);
@@ -113,7 +120,7 @@ static int measure_once(struct probe_live *live, struct device_kernel *kernel,
     rc = rc < 0 ? rc
                 : device_copy_from(live->device, clocks, live->out.address,
                                    warps * 2 * sizeof(clocks[0]));
-    for (uint32_t i = 0; i < warps && rc == 0; i++) {
+    for (uint32_t i = t->hit ? warps - 1 : 0; i < warps && rc == 0; i++) {
         uint32_t taken = clocks[2 * i + 1] - clocks[2 * i]; /* modulo 2^32: the counter may wrap */
         most = taken > most ? taken : most;
     }
@@ -126,13 +133,17 @@ static int prepare(struct probe_live *live, struct device_kernel **kernel, const
 {
     char variant[24];
     uint64_t part = live->device->info.memory_bytes / COLD_PART;
+    uint64_t threads = t->hit ? (t->to + WARP - 1) / WARP * WARP + WARP : t->to;
     uint32_t most = live->device->info.max_threads_per_block;
-    if (most > 0 && t->to > most) {
+    if ((most > 0 && threads > most) || threads > WARP * WARP) {
         return error_set(SONDE_EUNSUPPORTED, "blocks of %llu threads, where %u is the most",
-                         (unsigned long long)t->to, most);
+                         (unsigned long long)threads, most ? most : WARP * WARP);
     }
-    snprintf(variant, sizeof(variant), "%s.%u.%u%s", t->cold ? "cold" : t->op, (unsigned)t->loads,
-             (unsigned)t->stride, t->more ? ".more" : "");
+    snprintf(variant, sizeof(variant), "%s.%u.%u%s",
+             t->cold  ? "cold"
+             : t->hit ? "hit"
+                      : t->op,
+             (unsigned)t->loads, (unsigned)t->stride, t->more ? ".more" : "");
     int rc = buffer_reserve(live, &live->staging, APART_BYTES + (t->cold ? 0 : all_bytes(t)),
                             ROOMY_BYTES);
     if (rc == 0 && t->cold) {

@@ -73,6 +73,7 @@ int main(int argc, char **argv)
         {"threads.ca.4", "threads", "ca.4.128", KEPLER},
         {"threads.cg.8", "threads", "cg.8.128", KEPLER},
         {"threads.ca.16", "threads", "ca.16.4096", KEPLER},
+        {"threads.hit.2", "threads", "hit.2.128.more", KEPLER},
         {"threads.more.4", "threads", "cg.3.128.more", KEPLER},
         {"flight.load", "flight", "cg.8.128.load", KEPLER},
         {"flight.store", "flight", "cg.1.128.store", KEPLER},

@@ -25,7 +25,8 @@ struct toy_sm {
 /* What one launch looks like. */
 struct shape {
     uint32_t threads, loads, more, merge, share, common, lanes;
-    bool usual; /* distance of lines */
+    uint32_t hit; /* when one more load comes, which hits; 0: none */
+    bool usual;   /* distance of lines */
 };
 
 /* An entry: until when it is taken, for which line, and how many merged. */
@@ -39,7 +40,7 @@ struct run {
     const struct toy_sm_config *config;
     struct entry entry[MOST]; /* all there ever were, in order of their start */
     size_t count;
-    double now;
+    double now, answered;
 };
 
 static double nth_free(const struct run *run, double now)
@@ -88,7 +89,8 @@ static double request(struct run *run, uint64_t line)
     if (c->structure == TOY_MSHR || c->structure == TOY_REQUEST_LIMIT) {
         run->now = nth_free(run, run->now);
     }
-    double done = run->now + c->latency_cycles;
+    double done = fmax(run->now + c->latency_cycles, run->answered + c->answer_cycles);
+    run->answered = done;
     if (c->structure == TOY_MSHR || c->structure == TOY_REQUEST_LIMIT) {
         run->entry[run->count++] = (struct entry){.until = done, .line = line};
     }
@@ -137,6 +139,16 @@ static uint32_t next_warp(const double ready[WARP], uint32_t warps, uint32_t las
     return best;
 }
 
+/* It waits for those before it, and for a place where all instructions or requests have one. */
+static double hit(struct run *run, const struct shape *s)
+{
+    const struct toy_sm_config *c = run->config;
+    double start = fmax(run->now, s->hit);
+    start =
+        c->structure == TOY_PRT || c->structure == TOY_REQUEST_LIMIT ? nth_free(run, start) : start;
+    return start + (c->hit_cycles > 0 ? c->hit_cycles : c->latency_cycles) - s->hit;
+}
+
 static double simulate(const struct toy_sm_config *c, const struct shape *s)
 {
     static struct run run;
@@ -144,9 +156,12 @@ static double simulate(const struct toy_sm_config *c, const struct shape *s)
     uint32_t warps = (s->threads + WARP - 1) / WARP, issued[WARP] = {0}, last = warps - 1;
     run.config = c;
     run.count = 0;
-    run.now = 0;
+    run.now = run.answered = 0;
     for (;;) {
         uint32_t warp = next_warp(ready, warps, last), load = issued[warp];
+        if (s->hit && (ready[warp] > s->hit || s->lanes == 0)) {
+            return hit(&run, s);
+        }
         if (isinf(ready[warp]) || s->lanes == 0) {
             return end + c->overhead_cycles + warps;
         }
@@ -207,6 +222,7 @@ static int answer(void *ctx, struct trace *trace)
                           .share = number(r, "share", 1),
                           .common = number(r, "common", WARP),
                           .lanes = number(r, "lanes", WARP),
+                          .hit = number(r, "hit", 0),
                           .usual = number(r, "stride", 128) == 128};
         double exact = simulate(&toy->config, &s);
         for (uint32_t k = 0; k < runs; k++) {

@@ -21,6 +21,8 @@ struct toy_sm_config {
     bool lanes_merge_there;  /* MSHR: lanes of one instruction count as requests of their own */
     uint32_t loads_per_warp; /* in flight; 0: no limit */
     double latency_cycles, request_cycles, issue_cycles, overhead_cycles;
+    double answer_cycles; /* from one answer to the next, at least */
+    double hit_cycles;    /* what a load takes that a first level answers; 0: there is none */
     uint32_t slow_warp;   /* at the usual distance of lines, its first line and those behind take */
     double slower_cycles; /* so much longer */
     struct {

@@ -13,10 +13,13 @@
  * same.
  *
  * Loads are L2 hits that miss L1 (op=ca, nothing of them in L1). Where none of their rays jumps,
- * the structure may fill no sooner than a round trip to L2 takes. Then rays of loads that miss L2
- * are asked, whose round trip is longer. What these fill may be L2's, too, which counts lines: a
- * table of misses is not told from them. A structure behind a narrower one, or one that fills only
- * after 2 L, does not show: then a lower bound is all that is said.
+ * answers may come back more slowly than requests leave, which hides it. Then hits of L1 behind
+ * such loads are asked (ray.c), where there is an L1. A table of misses does not take them; a table
+ * of instructions and a limit on requests do, and hold one more than fits before them. Or the
+ * structure may fill no sooner than a round trip to L2 takes. Then rays of loads that miss L2 are
+ * asked, whose round trip is longer. What these fill may be L2's, too, which counts lines: a table
+ * of misses is not told from them. A structure behind a narrower one, or one that fills only after
+ * 2 L, does not show: then a lower bound is all that is said.
  */
 #include "infer/experiments.h"
 #include "infer/outstanding/outstanding.h"
@@ -29,8 +32,9 @@
 
 /* Thresholds. Fixed by: blind trials of outstanding loads (tests/blind/outstanding.c). */
 static const struct {
-    double jump_share, merger_jump_share, slack, steady_share, cold, cold_sure, cold_jump_share;
-    unsigned most_full, most_loads, outside;
+    double jump_share, merger_jump_share, slack, steady_share, cold, cold_sure, cold_jump_share,
+        hit_at, hit_late, hit_jump_share, hit_share, apart;
+    unsigned most_full, most_loads, outside, hit_jump;
 } limits = {
     .jump_share = 0.25,        /* share of a single load's time: a jump */
     .merger_jump_share = 0.08, /* the same, where lines are shared */
@@ -40,9 +44,15 @@ static const struct {
     .cold = 1.3, /* times a load that hits L2: a miss of it, by which more may show. Chosen */
     .cold_jump_share = 0.12, /* share of such a load's time: a jump. Chosen */
     .cold_sure = 0.89,       /* confidence of what misses of L2 show at most. Chosen */
-    .outside = 40,           /* cycles of a load before it has a place, and after. Chosen */
-    .most_full = 4,          /* loads of a thread where all lanes load */
-    .most_loads = 8,         /* loads of a warp, on rays: 8 x 32 instructions reach far enough */
+    .hit_at = 0.55,          /* of a round trip: when a hit comes behind loads. Chosen */
+    .hit_late = 0.85,        /* of the time until the first answer: a later one. Chosen */
+    .hit_share = 0.8,        /* of a round trip: what takes longer is no hit. Chosen */
+    .hit_jump_share = 0.06,  /* of a single load's time: what a hit waits longer at once, */
+    .hit_jump = 10,          /* and so many cycles. Both chosen */
+    .apart = 0.3,    /* of what waiting costs: as one that waits, or that does not. Chosen */
+    .outside = 40,   /* cycles of a load before it has a place, and after. Chosen */
+    .most_full = 4,  /* loads of a thread where all lanes load */
+    .most_loads = 8, /* loads of a warp, on rays: 8 x 32 instructions reach far enough */
 };
 #define MOST_RAYS 8
 
@@ -214,6 +224,58 @@ static int follow_rays(struct study *s)
     return rc;
 }
 
+/*
+ * Single lanes alone show a jump: requests of several may leave too late. So many had left when the
+ * hit came, and requests that share instructions leave no more slowly. A hit that comes later, but
+ * before the first answer, tells of a few more of these.
+ */
+static int follow_later_hits(struct study *s)
+{
+    const struct ray_result *first = &s->rays[0];
+    double answer = s->yard.hit + first->after_cycles - s->yard.one_cycles;
+    double turn = (double)s->yard.hit / first->fits;
+    uint32_t later = (uint32_t)(limits.hit_late * answer);
+    int rc = 0;
+    if (first->ray.lanes != 1 || later <= s->yard.hit) {
+        return 0;
+    }
+    s->ray_count = 1;
+    s->yard.hit = later;
+    s->yard.turn_cycles = turn;
+    for (uint32_t lanes = 4; lanes >= 2 && rc == 0; lanes /= 2) {
+        struct ray ray = {.axis = RAY_INSTRUCTIONS,
+                          .loads = s->loads,
+                          .lanes = lanes,
+                          .merge = 1,
+                          .share = 1,
+                          .last = (uint32_t)(later / turn / lanes)};
+        rc = add_ray(s, &ray);
+    }
+    return rc;
+}
+
+/* The same, with hits: a warp less. Steps of few requests alone, for each may delay a hit a little.
+ */
+static int follow_hit_rays(struct study *s)
+{
+    static const uint32_t lanes[] = {1, OUT_WARP, 2, 4};
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < sizeof lanes / sizeof *lanes; i++) {
+        struct ray ray = {.axis = RAY_INSTRUCTIONS,
+                          .loads = s->loads,
+                          .lanes = lanes[i],
+                          .merge = 1,
+                          .share = 1,
+                          .last = (OUT_WARP - 1) * s->loads};
+        if (lanes[i] == OUT_WARP) {
+            ray.axis = RAY_REQUESTS;
+            ray.last = OUT_BLOCK - OUT_WARP;
+        }
+        rc = add_ray(s, &ray);
+    }
+    return rc || s->jumps != 1 || !s->rays[0].jumped ? rc : follow_later_hits(s);
+}
+
 static uint32_t in_unit(const struct ray_result *r, uint32_t x, int unit)
 {
     return unit == BY_REQUESTS ? ray_requests(&r->ray, x) : ray_instructions(&r->ray, x);
@@ -271,7 +333,7 @@ static bool pairs_shape(const struct study *s, struct ray *ray, uint32_t *loads,
 {
     uint32_t best = UINT32_MAX;
     for (uint32_t l = 1; l <= s->loads; l++) {
-        for (uint32_t warps = 2; warps <= OUT_WARP; warps += 2) {
+        for (uint32_t warps = 2; warps <= (s->yard.hit ? OUT_WARP - 2 : OUT_WARP); warps += 2) {
             for (uint32_t lanes = 4; lanes <= OUT_WARP; lanes += 4) {
                 uint32_t all = l * warps * lanes, rank = l * warps * OUT_BLOCK + lanes;
                 if (all >= times * size + lanes && all * 5 <= 8 * size && rank < best) {
@@ -297,8 +359,65 @@ static int measure_lines(struct study *s, double *cycles, const struct ray *alon
     return rc && lab_soft(rc) ? 0 : rc;
 }
 
+/*
+ * By hits, behind a little more than fits, and a little less. Pairs that share lines make a hit
+ * wait where each request counts, and not where a line does; where the second of a pair finds no
+ * merger, also behind few.
+ */
+static int tell_table_by_hits(struct study *s, double size, double confidence)
+{
+    struct ray over, fewer;
+    uint32_t loads = 1;
+    double cycles[2][2] = {{0}}; /* over or fewer; apart or in pairs */
+    char id[24];
+    int rc = 0;
+    if (!pairs_shape(s, &over, &loads, size, 1)) {
+        return 0;
+    }
+    fewer = over;
+    while (fewer.warps > 2 && fewer.warps * fewer.lanes * loads > size) {
+        fewer.warps -= 2;
+    }
+    if (fewer.warps * fewer.lanes * loads > size) {
+        return 0;
+    }
+    for (int k = 0; k < 4 && rc == 0; k++) {
+        struct ray ray = k / 2 ? fewer : over;
+        ray.share = k % 2 ? 2 : 1;
+        ray.apart = k % 2 ? ray.lanes / 4 : 0;
+        rc = ray_measure(s->lab, &cycles[k / 2][k % 2], &s->yard, &ray, loads, 1);
+    }
+    /* One request too many costs that; many, each of which waits for an answer more, cost more. */
+    const struct ray_result *jump = clearest(s);
+    double none = cycles[1][0], height = jump->after_cycles - jump->before_cycles;
+    if (rc || cycles[0][0] - none < (1 - limits.apart) * height) {
+        return rc;
+    }
+    double few = (cycles[1][1] - none) / height, many = (cycles[0][1] - none) / height;
+    bool alone = few > 1 - limits.apart, as_table = alone || many < limits.apart,
+         as_limit = few < limits.apart && many > 1 - limits.apart;
+    lab_evidence(s->lab, id, "outstanding",
+                 "threads hit=%u lanes=%u loads=%u: a hit takes %.0f cycles behind %u requests of "
+                 "%u warps, with share=2 common=%u, where pairs of warps share lines, %.0f; behind "
+                 "those of %u warps %.0f and %.0f: %s",
+                 s->yard.hit, over.lanes, loads, cycles[0][0], over.warps * over.lanes * loads,
+                 over.warps, over.lanes - over.lanes / 4, cycles[0][1], fewer.warps, none,
+                 cycles[1][1],
+                 alone      ? "the second of a pair has to wait"
+                 : as_table ? "a line counts once"
+                 : as_limit ? "each request counts"
+                            : "undecided");
+    if (as_table || as_limit) {
+        say_kind(s, as_limit ? "request_limit" : "mshr", confidence, id);
+    }
+    return 0;
+}
+
 static int tell_table(struct study *s, double size, double confidence)
 {
+    if (s->yard.hit) {
+        return tell_table_by_hits(s, size, confidence);
+    }
     const struct ray_result *jump = clearest(s);
     double height = jump->after_cycles - jump->before_cycles, apart = 0, paired = 0, lines = 0;
     struct ray alone;
@@ -482,8 +601,8 @@ static int set_requests(struct study *s, struct bounds b, double confidence, con
         return 0;
     }
     /* An entry serves all lanes: shown where full warps fill the table alike, else concluded. */
-    bool shown;
-    int rc = try_full_warps(s, &shown, ceil(b.low));
+    bool shown = false;
+    int rc = s->yard.hit ? 0 : try_full_warps(s, &shown, ceil(b.low));
     struct bounds all = {.low = ceil(b.low) * OUT_WARP, .high = ceil(b.low) * OUT_WARP};
     set_size(&out->max_requests, &out->max_requests_least, all,
              shown ? confidence : 0.7 * confidence, "1", id);
@@ -516,8 +635,8 @@ static int decide(struct study *s)
         instructions = meet(s, BY_INSTRUCTIONS, limits.slack);
     }
     describe_rays(s, rays);
-    lab_evidence(s->lab, id, "outstanding", "threads: most that fit before the time jumps: %s",
-                 rays);
+    lab_evidence(s->lab, id, "outstanding", "threads%s: most that fit before the time jumps: %s",
+                 s->yard.hit ? ", a hit behind them" : "", rays);
     double confidence = trust(s, exact);
     int rc = 0;
     struct bounds b = {0};
@@ -527,6 +646,10 @@ static int decide(struct study *s)
     } else if (instructions.agree && !requests.agree) {
         b = instructions;
         say_kind(s, "prt", confidence, id);
+    }
+    if (s->yard.hit && out->structure[0] && strcmp(out->structure, "mshr") != 0) {
+        b.low++; /* the hit has a place as well */
+        b.high++;
     }
     if (rc == 0 && out->structure[0]) {
         set_size(&out->entries, &out->entries_least, b, confidence, "entries", id);
@@ -543,6 +666,39 @@ static int decide(struct study *s)
              : requests.agree ? "the jumps fit requests as well as instructions"
                               : "the jumps fit neither requests nor instructions");
     return rc;
+}
+
+/* What takes a hit's time behind one load, and what a request takes until it has left at most. */
+static int set_hit_yardstick(struct study *s, const struct study *of)
+{
+    const struct ray one = {.axis = RAY_LOADS, .lanes = 1, .warps = 1, .merge = 1, .share = 1};
+    double single = of->yard.one_cycles;
+    s->yard = of->yard;
+    s->yard.round_cycles = single - of->yard.overhead_cycles;
+    s->yard.hit = (uint32_t)(limits.hit_at * s->yard.round_cycles);
+    s->yard.jump_cycles = fmax(limits.hit_jump, limits.hit_jump_share * single);
+    s->yard.turn_cycles = 1;
+    for (size_t i = 0; i < of->ray_count; i++) {
+        s->yard.turn_cycles = fmax(s->yard.turn_cycles, of->rays[i].turn_cycles);
+    }
+    return ray_measure(s->lab, &s->yard.one_cycles, &s->yard, &one, 1, 1);
+}
+
+/* Rays of hits behind loads, where the time of the loads tells nothing. */
+static int study_hits(struct study *s)
+{
+    struct outstanding_result *out = s->out, before = *out;
+    struct study hits = {.lab = s->lab, .out = out, .loads = s->loads};
+    int rc = set_hit_yardstick(&hits, s);
+    bool is_hit = rc == 0 && hits.yard.one_cycles < limits.hit_share * hits.yard.round_cycles;
+    rc = rc || !is_hit ? rc : follow_hit_rays(&hits);
+    rc = rc || hits.jumps == 0 ? rc : decide(&hits);
+    if (rc == 0 && out->structure[0] && out->entries.status == ATTRIBUTE_MEASURED) {
+        s->jumps = hits.jumps; /* no other loads need be asked */
+        return 0;
+    }
+    *out = before;
+    return rc && !lab_soft(rc) ? rc : 0;
 }
 
 /* Rays of loads that miss L2, of as many loads a warp: a table of instructions, or a limit. */
@@ -594,6 +750,7 @@ int outstanding_dissect(struct lab *lab)
     rc = rc ? rc : find_loads_per_warp(&s);
     rc = rc ? rc : follow_rays(&s);
     rc = rc ? rc : decide(&s);
+    rc = rc || s.jumps > 0 ? rc : study_hits(&s);
     rc = rc || s.jumps > 0 ? rc : study_cold(&s);
     rc = rc ? rc : find_mergers(&s);
     rc = rc ? rc : set_bounds(&s);

@@ -43,6 +43,11 @@ struct yardstick {
     const char *op;
     uint32_t line_bytes;
     bool cold; /* of lines that L2 does not hold, so many bytes apart */
+    /* Instead, what a hit of L1 takes that comes so many cycles after; 0: no such. Then one_cycles
+     * is what it takes behind one load, round_cycles what a load takes at most until answered, and
+     * turn_cycles what a request takes at most until it has left. */
+    uint32_t hit;
+    double round_cycles, turn_cycles;
 };
 
 /* What a ray showed. */

@@ -10,6 +10,12 @@
  * once the time has passed twice a single load's without a jump, N c is so large that a full
  * structure costs nothing more.
  *
+ * Where answers come back more slowly than requests leave, nothing of that shows: what waited is
+ * answered no later than in its turn. But what comes next waits, too: a hit of L1 that is asked for
+ * when all requests have left, and before the first answer. It takes as long behind any number that
+ * fits, and until the first answer behind one more. Who came too early, before all had left, waits
+ * a little for each, and never for long at once.
+ *
  * Lashgar et al. look for spikes of the variance over three neighbouring points; a jump of J cycles
  * is a spike of J^2 / 3 there. Steps instead of variances leave open neither which side of the
  * point it is on, nor how large a slope makes a spike of its own.
@@ -21,11 +27,12 @@
 /* Thresholds. Fixed by: blind trials of outstanding loads (tests/blind/outstanding.c). */
 static const struct {
     double jumps_late, suspect, step_share, as_high;
-    unsigned step_cycles, elsewhere;
+    unsigned step_cycles, elsewhere, kept;
 } limits = {
     .jumps_late = 2.2,  /* times a single load: later jumps are not the first filling */
     .suspect = 1.4,     /* round trips before a jump: it may be the second filling. Chosen */
     .elsewhere = 3,     /* times as far apart: lines of other sets. Chosen */
+    .kept = 4,          /* round trips after which nothing is under way: a hit is one. Chosen */
     .as_high = 0.5,     /* share of what makes a jump, elsewhere. Chosen */
     .step_share = 0.06, /* share of a single load's time that a step exceeds its neighbours by, */
     .step_cycles = 8,   /* and so many cycles. Both fixed by shared models with short round trips */
@@ -95,6 +102,7 @@ static int request(struct lab *lab, const struct trace **trace, const struct yar
                    {"common", s->common, OUT_WARP},
                    {"stride", yard->line_bytes, 128},
                    {"cold", yard->cold, 0},
+                   {"hit", yard->hit, 0},
                    {"runs", run ? 5 : 2, 3},
                    {"run", run, 0}};
     int rc = trace_request_set_text(&r, "op", yard->op);
@@ -166,6 +174,20 @@ static int confirm_elsewhere(struct lab *lab, struct ray_result *r, const struct
     return lab_soft(rc) ? 0 : rc; /* not recorded: the jump stands */
 }
 
+/* The hit is one when nothing is under way any more: what made it wait is not that its line went.
+ */
+static int confirm_kept(struct lab *lab, struct ray_result *r, const struct yardstick *yard,
+                        uint32_t x)
+{
+    struct yardstick later = *yard;
+    double cycles = 0;
+    later.hit = (uint32_t)(limits.kept * yard->round_cycles +
+                           2 * yard->turn_cycles * ray_requests(&r->ray, x + 1));
+    int rc = ray_measure(lab, &cycles, &later, &r->ray, x + 1, 1);
+    r->jumped = rc == 0 && cycles < yard->one_cycles + limits.as_high * yard->jump_cycles;
+    return lab_soft(rc) ? 0 : rc;
+}
+
 /* Both sides of a jump once more, more often. */
 static int confirm(struct lab *lab, struct ray_result *r, const struct yardstick *yard, uint32_t x)
 {
@@ -173,7 +195,8 @@ static int confirm(struct lab *lab, struct ray_result *r, const struct yardstick
     int rc = ray_measure(lab, &low.cycles, yard, &r->ray, low.x, 1);
     rc = rc ? rc : ray_measure(lab, &high.cycles, yard, &r->ray, high.x, 1);
     r->jumped = rc == 0 && jumps(r, yard, low, high);
-    return r->jumped ? confirm_elsewhere(lab, r, yard, x) : rc;
+    rc = r->jumped ? confirm_elsewhere(lab, r, yard, x) : rc;
+    return rc == 0 && r->jumped && yard->hit ? confirm_kept(lab, r, yard, x) : rc;
 }
 
 /* The first jump between two points: found if the time still jumps where they are neighbours. */
@@ -272,10 +295,39 @@ static int first_turn(struct lab *lab, struct ray_result *r, const struct yardst
     return rc;
 }
 
+/* All of them had surely left before the hit came. */
+static bool had_left(const struct yardstick *yard, const struct ray *ray, uint32_t x)
+{
+    return ray_requests(ray, x) * yard->turn_cycles <= yard->hit;
+}
+
+/* As ray_follow(), by what a hit takes behind so many loads. */
+static int follow_hits(struct lab *lab, struct ray_result *out, const struct yardstick *yard,
+                       const struct ray *ray)
+{
+    struct point low = {.x = 1}, high;
+    int rc = ray_measure(lab, &low.cycles, yard, ray, low.x, 0);
+    for (high = low; rc == 0 && !out->jumped; low = high) {
+        out->fits = had_left(yard, ray, low.x) ? low.x : out->fits;
+        if (low.x >= ray->last || low.cycles > yard->one_cycles + yard->round_cycles - yard->hit) {
+            return 0;
+        }
+        high.x = next_value(ray, low.x);
+        rc = ray_measure(lab, &high.cycles, yard, ray, high.x, 0);
+        uint32_t fits = out->fits;
+        rc = rc ? rc : drill(lab, out, yard, low, high);
+        out->fits = out->jumped ? out->fits : fits;
+    }
+    return rc;
+}
+
 int ray_follow(struct lab *lab, struct ray_result *out, const struct yardstick *yard,
                const struct ray *ray)
 {
     *out = (struct ray_result){.ray = *ray};
+    if (yard->hit) {
+        return follow_hits(lab, out, yard, ray);
+    }
     struct point low = {.x = 1}, high;
     double all_at_once = 2 * (yard->one_cycles - yard->overhead_cycles);
     int rc = ray_measure(lab, &low.cycles, yard, ray, low.x, 0);

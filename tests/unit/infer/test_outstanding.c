@@ -65,6 +65,49 @@ static void a_table_of_misses_is_counted_in_lines(void **state)
     assert_true(o->spike_count >= 3);
 }
 
+/* Answers come back so slowly that no number of loads makes the time jump: hits behind them wait.
+ */
+static void what_slow_answers_hide_shows_in_hits_behind_the_loads(void **state)
+{
+    (void)state;
+    static const struct {
+        enum toy_structure structure;
+        const char *name;
+        uint32_t entries, mergers;
+    } rows[] = {{TOY_MSHR, "mshr", 118, 8},
+                {TOY_MSHR, "mshr", 97, 0},
+                {TOY_REQUEST_LIMIT, "request_limit", 110, 8},
+                {TOY_PRT, "prt", 61, 8}};
+    for (size_t i = 0; i < 2 * sizeof rows / sizeof *rows; i++) {
+        struct toy_sm_config config = plain;
+        bool noisy = i % 2;
+        config.structure = rows[i / 2].structure;
+        config.entries = rows[i / 2].entries;
+        config.mergers = rows[i / 2].mergers;
+        config.answer_cycles = 5;
+        config.hit_cycles = 60;
+        config.noise.jitter_cycles = noisy ? 6 : 0;
+        config.noise.outlier_share = noisy ? 0.002 : 0;
+        const struct outstanding_result *o = dissect(&config);
+        assert_string_equal(o->structure, rows[i / 2].name);
+        assert_value(&o->entries, rows[i / 2].entries);
+    }
+}
+
+/* Without a first level it stays open, and so it does where nothing fills. */
+static void what_slow_answers_hide_is_not_made_up(void **state)
+{
+    (void)state;
+    struct toy_sm_config config = plain;
+    config.answer_cycles = 5;
+    config.hit_cycles = 60;
+    assert_string_equal(dissect(&config)->structure, "");
+    config.hit_cycles = 0;
+    config.structure = TOY_MSHR;
+    config.entries = 118;
+    assert_string_equal(dissect(&config)->structure, "");
+}
+
 static void a_table_of_instructions_is_counted_in_warp_loads(void **state)
 {
     (void)state;
@@ -287,6 +330,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_table_of_misses_is_counted_in_lines),
+        cmocka_unit_test(what_slow_answers_hide_shows_in_hits_behind_the_loads),
+        cmocka_unit_test(what_slow_answers_hide_is_not_made_up),
         cmocka_unit_test(a_table_of_instructions_is_counted_in_warp_loads),
         cmocka_unit_test(a_limit_counts_each_request),
         cmocka_unit_test(a_limit_beyond_one_load_a_thread_is_found_with_more),
