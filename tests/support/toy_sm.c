@@ -101,6 +101,7 @@ static double instruction(struct run *run, const struct shape *s, uint32_t warp,
                           uint32_t lanes)
 {
     const struct toy_sm_config *c = run->config;
+    run->now += warp == c->late_warp && load == 0 && s->lanes > WARP / 2 ? c->late_cycles : 0;
     double done = run->now;
     double slower = warp >= c->slow_warp && s->usual ? c->slower_cycles : 0;
     uint64_t before = UINT64_MAX;

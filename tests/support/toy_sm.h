@@ -23,6 +23,8 @@ struct toy_sm_config {
     double latency_cycles, request_cycles, issue_cycles, overhead_cycles;
     double answer_cycles; /* from one answer to the next, at least */
     double hit_cycles;    /* what a load takes that a first level answers; 0: there is none */
+    uint32_t late_warp;   /* where most lanes load, its first requests leave */
+    double late_cycles;   /* so much later */
     uint32_t slow_warp;   /* at the usual distance of lines, its first line and those behind take */
     double slower_cycles; /* so much longer */
     struct {

@@ -102,6 +102,11 @@ static void what_slow_answers_hide_is_not_made_up(void **state)
     config.answer_cycles = 5;
     config.hit_cycles = 60;
     assert_string_equal(dissect(&config)->structure, "");
+    /* A warp whose requests leave late makes hits behind it wait, too, and no structure is full. */
+    config.late_warp = 4;
+    config.late_cycles = 180;
+    assert_string_equal(dissect(&config)->structure, "");
+    config.late_cycles = 0;
     config.hit_cycles = 0;
     config.structure = TOY_MSHR;
     config.entries = 118;
