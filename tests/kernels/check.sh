@@ -66,6 +66,11 @@ check_probes() {
         scope) window "$of" 1 '805 [39]81 [39]88 805 ' ;;
         overhead) window "$of" 1 '805 [39]88 805 ' ;;
         average_*) window "$of" 1 '([39]81 ){15}' ;;
+        # A warp more waits by a clock that ptxas may read into a uniform register (S2UR 9c3, 8cb), and loads once.
+        threads_hit*)
+            window "$of" 1 '(805|9c3|8cb) (... ){0,10}([39]81 ){3}'
+            window "$of" 1 '(805|9c3|8cb) (... ){0,3}[39]81 (... ){2,7}[39]86 (805|9c3|8cb) '
+            ;;
         # What branches past the loads, and register moves, may stand in front of them; between them nothing.
         threads_*)
             loads=$(echo "$name" | sed 's/.*_//')
