@@ -580,15 +580,16 @@ static int hold_against_walk(struct tlb_lab *tl, struct tlb_result *out, struct 
                              const struct search *search)
 {
     uint64_t same = search->stride < level->page ? level->page / search->stride : 1;
-    double hit = (double)(search->pages / same);
-    if (out->entries.status != ATTRIBUTE_MEASURED || hit < limits.denied * out->entries.value) {
+    size_t hit = search->pages / same;
+    if (out->entries.status != ATTRIBUTE_MEASURED ||
+        (double)hit < limits.denied * out->entries.value) {
         return 0;
     }
     double entries = out->entries.value;
     withdraw_structure(out);
-    level->fits = (size_t)hit; /* in front of the next level there are no fewer */
+    level->fits = hit; /* in front of the next level there are no fewer */
     return lab_undecided(tl->lab,
-                         "a walk over %.0f pages had hardly a miss, so the %.0f that seemed to fit "
+                         "a walk over %zu pages had hardly a miss, so the %.0f that seemed to fit "
                          "are not all entries",
                          hit, entries);
 }

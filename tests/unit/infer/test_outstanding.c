@@ -78,19 +78,20 @@ static void what_slow_answers_hide_shows_in_hits_behind_the_loads(void **state)
                 {TOY_MSHR, "mshr", 97, 0},
                 {TOY_REQUEST_LIMIT, "request_limit", 110, 8},
                 {TOY_PRT, "prt", 61, 8}};
-    for (size_t i = 0; i < 2 * sizeof rows / sizeof *rows; i++) {
+    for (size_t k = 0; k < 2 * sizeof rows / sizeof *rows; k++) {
         struct toy_sm_config config = plain;
-        bool noisy = i % 2;
-        config.structure = rows[i / 2].structure;
-        config.entries = rows[i / 2].entries;
-        config.mergers = rows[i / 2].mergers;
+        const size_t i = k / 2;
+        bool noisy = k % 2;
+        config.structure = rows[i].structure;
+        config.entries = rows[i].entries;
+        config.mergers = rows[i].mergers;
         config.answer_cycles = 5;
         config.hit_cycles = 60;
         config.noise.jitter_cycles = noisy ? 6 : 0;
         config.noise.outlier_share = noisy ? 0.002 : 0;
         const struct outstanding_result *o = dissect(&config);
-        assert_string_equal(o->structure, rows[i / 2].name);
-        assert_value(&o->entries, rows[i / 2].entries);
+        assert_string_equal(o->structure, rows[i].name);
+        assert_value(&o->entries, rows[i].entries);
     }
 }
 
