@@ -85,6 +85,9 @@ static int put_cache(json_t *array, const struct cache_result *cache)
     rc = rc < 0
              ? rc
              : put_latency_classes(object, "hit_latencies", cache->latencies, cache->latency_count);
+    if (rc == 0 && cache->miss_count) {
+        rc = put_latency_classes(object, "miss_latencies", cache->misses, cache->miss_count);
+    }
     return rc < 0 ? rc : put_steps(object, cache);
 }
 

@@ -19,7 +19,7 @@ def text(value):
 
 def lines(owner, thing):
     for key, value in thing.items():
-        if key not in ("id", "reason", "steps", "hit_latencies", "scope_evidence", "spikes"):
+        if key not in ("id", "reason", "steps", "hit_latencies", "miss_latencies", "scope_evidence", "spikes"):
             print(owner, key, text(value))
 
 

@@ -16,24 +16,22 @@
 
 /* Chosen; made with sim:k20 over gtx780. */
 static const struct {
-    double least_share, same, noise, lanes_each, same_cycles, most_activate, far, slower, faster,
-        reached, least_port, more_than_one;
+    double least_share, same, noise, lanes_each, far, slower, faster, reached, least_port,
+        more_than_one;
     uint32_t most_lanes, queue;
 } limits = {
-    .least_share = 0.4,  /* of what the bus has: streams reach that, or the driver's word is none */
-    .same = 0.02,        /* of a bandwidth: the base's own */
-    .noise = 0.03,       /* of a bandwidth that was measured; ports pass that much less */
-    .lanes_each = 4,     /* accesses that send, for each request that leaves in a cycle */
-    .same_cycles = 2,    /* of two medians of lone loads */
-    .most_activate = 64, /* cycles of DRAM's clock: more is something else */
-    .far = 0.5,          /* of the ports' rate: less is not a port, but a slower DRAM */
-    .slower = 0.7,       /* of the base's bus, whose streams reach 0.85 of it at least */
-    .faster = 1.25,      /* a part's clock of the base's, at most */
-    .reached = 0.9,      /* of what a bus has, by streams */
-    .least_port = 16,    /* bytes a cycle; no GPU's is known to be narrower than 32 */
-    .more_than_one = 1,  /* requests a cycle */
-    .most_lanes = 64,    /* sm.lsu.parallel's own limit */
-    .queue = 64,         /* messages that leave in a cycle */
+    .least_share = 0.4, /* of what the bus has: streams reach that, or the driver's word is none */
+    .same = 0.02,       /* of a bandwidth: the base's own */
+    .noise = 0.03,      /* of a bandwidth that was measured; ports pass that much less */
+    .lanes_each = 4,    /* accesses that send, for each request that leaves in a cycle */
+    .far = 0.5,         /* of the ports' rate: less is not a port, but a slower DRAM */
+    .slower = 0.7,      /* of the base's bus, whose streams reach 0.85 of it at least */
+    .faster = 1.25,     /* a part's clock of the base's, at most */
+    .reached = 0.9,     /* of what a bus has, by streams */
+    .least_port = 16,   /* bytes a cycle; no GPU's is known to be narrower than 32 */
+    .more_than_one = 1, /* requests a cycle */
+    .most_lanes = 64,   /* sm.lsu.parallel's own limit */
+    .queue = 64,        /* messages that leave in a cycle */
 };
 
 #define OPEN "what may be outstanding leaves before the first reply"
@@ -162,81 +160,6 @@ static bool take_slow_clock(const struct bandwidth_plan *plan, struct model *bas
     return cut_bus(base, bus_of(&base->dram) / bus);
 }
 
-/* Whether L2 has several parts: as it was told, else as the base. */
-static bool in_parts(const struct model *base, const json_t *root)
-{
-    uint64_t count = base->l2_parts.count;
-    saved_u64(&count, saved_cache(root, "l2"), "count");
-    return count > 1;
-}
-
-/* What lone loads of lines far apart from memory take; 0: not told, or in several kinds. */
-static double far_latency(const json_t *root)
-{
-    struct saved_value far;
-    double only = 0;
-    size_t i, kinds = 0;
-    json_t *row;
-    json_array_foreach(json_object_get(root, "latency_patterns"), i, row)
-    {
-        if (strcmp(saved_text(row, "pattern", ""), "P4") == 0 &&
-            strcmp(saved_text(row, "op", ""), "cg") == 0 && saved_value(&far, row, "latency")) {
-            only = far.value;
-            kinds++;
-        }
-    }
-    return kinds == 1 ? only : 0;
-}
-
-/* Whether all rows are closed again before a walk of lone loads, line by line, has come around all
- * channels twice: then half of them or more find a row closed. */
-static bool refreshes_soon(const struct model *base, const json_t *root, double load_cycles)
-{
-    const struct dram_spec *dram = &base->dram;
-    double parts = (double)dram->channels * (dram->subchannels ? dram->subchannels : 1);
-    double between_s = (double)dram->t_refi * (double)dram->period_ps * 1e-12;
-    return dram->t_refi > 0 && between_s < 2 * parts * load_cycles / ports_clock_hz(base, root);
-}
-
-/*
- * Whether rows of DRAM stay open: a walk through lines near one another finds them open, where they
- * do (memory's latency), and kinds of access in lines far apart do not; where they are closed both
- * take the same. Of lines in several parts neither says it. Where they stay open, refreshes that
- * close them sooner than the walk comes back are not the device's.
- */
-static bool take_rows(struct bandwidth_plan *plan, struct model *base, const json_t *root)
-{
-    struct dram_spec *dram = &base->dram;
-    struct saved_value memory;
-    double far = far_latency(root);
-    if (in_parts(base, root) || far <= 0 ||
-        !saved_value(&memory, json_object_get(root, "memory"), "latency")) {
-        return false;
-    }
-    double more = far - memory.value;
-    double period = (double)dram->period_ps * 1e-12 * ports_clock_hz(base, root); /* cycles */
-    double activate = more / period, own = (double)dram->t_rcd + dram->t_rp;
-    bool is_closed = fabs(more) <= limits.same_cycles;
-    bool is_base = is_closed ? dram->closed_page : !dram->closed_page;
-    if (!is_closed && (more < 0 || activate > limits.most_activate)) {
-        return false;
-    }
-    plan->has_no_refresh = !is_closed && refreshes_soon(base, root, memory.value);
-    if (plan->has_no_refresh) {
-        plan->refreshed = (double)dram->t_rfc / dram->t_refi;
-        dram->t_refi = 0;
-    }
-    if (is_base && (is_closed || fabs(activate - own) * period <= limits.same_cycles)) {
-        return false;
-    }
-    dram->closed_page = is_closed;
-    if (!is_closed) { /* another row was open: precharge and activate */
-        dram->t_rcd = (uint32_t)round(activate / 2);
-        dram->t_rp = (uint32_t)fmax(0, round(activate - dram->t_rcd));
-    }
-    return true;
-}
-
 /*
  * As wide as a port has to be for `rate` bytes a second through all SMs, in messages of a header
  * and `bytes`. Narrower than the base's where a whole number of cycles for each message gives just
@@ -316,7 +239,7 @@ void model_take_bandwidth(struct bandwidth_plan *plan, struct model *base, const
     struct noc_spec *noc = &base->noc;
     uint32_t bytes = way_segment(root, base);
     *plan = (struct bandwidth_plan){.has_clock = take_clock(base, root)};
-    plan->has_rows = take_rows(plan, base, root);
+    model_take_lone(plan, base, root);
     open_way(plan, base, root);
     plan->request_width = width_for(ports_measured(root, "write_bandwidth"), base, root, bytes,
                                     noc->request_bytes_per_cycle);
@@ -359,17 +282,6 @@ void model_open_l2(struct model_text *t)
 void model_clock_lines(struct model_text *t)
 {
     const struct dram_spec *dram = &t->base->dram;
-    if (t->bandwidth.has_rows) {
-        model_line(t, 1, "measured: lines near one another, and far apart", "closed_page: %s",
-                   dram->closed_page ? "true" : "false");
-    }
-    if (t->bandwidth.has_rows && !t->bandwidth.has_clock) {
-        model_line(t, 1, "the same, half of it", "t_rcd: %" PRIu32 " cycles", dram->t_rcd);
-        model_line(t, 1, "the other half", "t_rp: %" PRIu32 " cycles", dram->t_rp);
-    }
-    if (t->bandwidth.has_no_refresh) {
-        model_line(t, 1, "rows stay open for longer than between the base's", "t_refi: 0 cycles");
-    }
     if (!t->bandwidth.has_clock) {
         return;
     }

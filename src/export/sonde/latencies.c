@@ -50,6 +50,23 @@ static void plan_issue(struct issue_plan *plan, const struct model_text *t)
     plan->record_cycles = plan->per_scheduler > 1 ? 0 : 2 * plan->interval;
 }
 
+/* The latency of the first pattern of a name; false: it was not measured. */
+static bool pattern_latency(double *cycles, const json_t *root, const char *pattern)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach(json_object_get(root, "latency_patterns"), i, row)
+    {
+        struct saved_value value;
+        if (strcmp(saved_text(row, "pattern", ""), pattern) == 0 &&
+            saved_value(&value, row, "latency")) {
+            *cycles = value.value;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* A measured latency without what its record added. */
 static bool latency(double *cycles, const struct latency_plan *plan, const json_t *owner,
                     const char *key)
@@ -108,7 +125,8 @@ static void plan_l2(struct latency_plan *plan, const struct model_text *t, doubl
 static void plan_memory(struct latency_plan *plan, const struct model_text *t, double l2_hit)
 {
     struct saved_value memory;
-    if (!saved_value(&memory, json_object_get(t->root, "memory"), "latency")) {
+    if (!saved_value(&memory, json_object_get(t->root, "memory"), "latency") &&
+        !pattern_latency(&memory.value, t->root, "P4")) {
         return;
     }
     const struct model *base = t->base;
@@ -325,21 +343,20 @@ static void plan_constants(struct latency_plan *plan, const struct model_text *t
     }
 }
 
-/* The latency of the first pattern of a name; false: it was not measured. */
-static bool pattern_latency(double *cycles, const json_t *root, const char *pattern)
+/* Whether loads that walked the page table were told, those from the other end of the buffer with
+ * others. */
+static bool shows_no_jump(const json_t *root)
 {
+    bool has_walks = false, has_jump = false;
     size_t i;
     json_t *row;
     json_array_foreach(json_object_get(root, "latency_patterns"), i, row)
     {
-        struct saved_value value;
-        if (strcmp(saved_text(row, "pattern", ""), pattern) == 0 &&
-            saved_value(&value, row, "latency")) {
-            *cycles = value.value;
-            return true;
-        }
+        const char *name = saved_text(row, "pattern", "");
+        has_walks = has_walks || strncmp(name, "P3", 2) == 0 || strcmp(name, "P5") == 0;
+        has_jump = has_jump || strcmp(name, "P6") == 0 || strstr(name, "-jump");
     }
-    return false;
+    return has_walks && !has_jump;
 }
 
 /* Reads of a walk show where the tables are in memory and not in L2: as misses, one after the
@@ -348,6 +365,9 @@ static bool pattern_latency(double *cycles, const json_t *root, const char *patt
 static void plan_levels(struct latency_plan *plan, const struct model_text *t)
 {
     double near, far, l2_hit, memory;
+    if (shows_no_jump(t->root)) {
+        plan->window_switch = 0;
+    }
     if (!pattern_latency(&near, t->root, "P3") || !pattern_latency(&far, t->root, "P5") ||
         !pattern_latency(&l2_hit, t->root, "P1") || !pattern_latency(&memory, t->root, "P4") ||
         memory <= l2_hit) {
@@ -426,6 +446,25 @@ static double way_of_l1(const struct latency_plan *plan, const struct model_text
         return 0;
     }
     return fmax(hit, hit + penalty.value - way_more(t, fetched, true) - plan->l1_through);
+}
+
+/* L2's hits as they were measured, or else as the kinds of access have them, or untimed loads. */
+static bool l2_hit_of_loads(double *l2_hit, const struct latency_plan *plan,
+                            const struct model_text *t)
+{
+    const json_t *l2 = saved_cache(t->root, "l2");
+    struct saved_value untimed;
+    double kind;
+    if (latency(l2_hit, plan, l2, "hit_latency")) {
+        return true;
+    }
+    if (l2 && pattern_latency(&kind, t->root, "P1") && kind > plan->issue.record_cycles) {
+        *l2_hit = kind - plan->issue.record_cycles;
+        return true;
+    }
+    bool is_told = saved_value(&untimed, l2, "load_to_use_latency");
+    *l2_hit = is_told ? untimed.value : *l2_hit;
+    return is_told;
 }
 
 /* Where L2's hits were not measured, they are what the misses of L1, or else of local memory or of
@@ -517,7 +556,7 @@ void latencies_plan(struct latency_plan *plan, const struct model_text *t)
     plan_issue(&plan->issue, t);
     model_parts(&plan->parts, t);
     plan->parts.record_cycles = plan->issue.record_cycles;
-    if (!latency(&l2_hit, plan, saved_cache(t->root, "l2"), "hit_latency")) {
+    if (!l2_hit_of_loads(&l2_hit, plan, t)) {
         l2_hit_of_misses(&l2_hit, plan, t);
     }
     plan_l1(plan, t, l2_hit);

@@ -17,8 +17,10 @@ struct bandwidth_plan {
     bool has_clock;      /* DRAM's, and its times */
     bool is_slowed;      /* by what was measured, not the driver's word */
     bool has_rows;       /* whether DRAM's stay open */
+    uint32_t row_bytes;  /* how far one reaches, of whatever channel; 0: as the base's */
+    bool has_bursts;     /* how fast they follow each other */
     double refreshed;    /* the share of time that these would take; 0: as the base */
-    bool has_no_refresh; /* rows stay open for longer than the base's refreshes leave them */
+    bool has_no_refresh; /* lone loads meet none, or find rows open that one would have closed */
     uint32_t request_width, reply_width;
     bool is_open; /* ports and L2 have no limit, and `lanes` accesses send at a time */
     uint32_t lanes;
@@ -94,6 +96,13 @@ void model_take_bandwidth(struct bandwidth_plan *plan, struct model *base, const
 void model_port_lines(struct model_text *t);  /* of the section `noc` */
 void model_open_l2(struct model_text *t);     /* of the section `l2` */
 void model_clock_lines(struct model_text *t); /* of the section `dram` */
+
+/* ---- lone.c: what lone loads of memory show of its DRAM ---- */
+
+/* Changes the base's rows, refreshes and bursts to those that loads one by one have shown. */
+void model_take_lone(struct bandwidth_plan *plan, struct model *base, const json_t *root);
+/* Of the section `dram`, which may say already how wide a bus is. */
+void model_lone_lines(struct model_text *t, bool has_width);
 
 /* A sum that was measured, over two parameters: as the base has it divided, if it is the base's own
  * sum; else half and half, the first being the larger. */

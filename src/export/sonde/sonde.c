@@ -277,8 +277,9 @@ static uint64_t most_subchannels(const struct dram_spec *dram)
     return by_banks < parts ? by_banks : parts;
 }
 
-/* Channels divide the slices; fewer of them have more subchannels, for the same bandwidth. */
-static void channel_lines(struct model_text *t, uint64_t slices)
+/* Channels divide the slices; fewer of them have more subchannels, for the same bandwidth, and
+ * where they cannot, wider ones: true. */
+static bool channel_lines(struct model_text *t, uint64_t slices)
 {
     const struct dram_spec *dram = &t->base->dram;
     uint64_t all = (uint64_t)dram->channels * (dram->subchannels ? dram->subchannels : 1);
@@ -297,7 +298,9 @@ static void channel_lines(struct model_text *t, uint64_t slices)
     if (each > most && dram->bytes_per_cycle) {
         model_line(t, 1, "the same, of as many as a channel may have", "width: %" PRIu64 " B/cycle",
                    (dram->bytes_per_cycle * each + most - 1) / most);
+        return true;
     }
+    return false;
 }
 
 static void memory_section(struct model_text *t, const struct latency_plan *plan, uint64_t slices)
@@ -312,9 +315,9 @@ static void memory_section(struct model_text *t, const struct latency_plan *plan
         snprintf(comment, sizeof(comment), "%s", plan->memory_of_kinds);
     }
     model_line(t, 0, "", "dram:");
-    if (slices % dram->channels != 0 || t->bandwidth.is_slowed) {
-        channel_lines(t, slices);
-    }
+    bool is_own = slices % dram->channels != 0 || t->bandwidth.is_slowed;
+    bool has_width = is_own && channel_lines(t, slices);
+    model_lone_lines(t, has_width);
     model_clock_lines(t);
     model_line(t, 1, comment, "fixed_latency: %" PRIu32 " cycles", plan->dram_fixed);
 }

@@ -55,6 +55,8 @@ struct cache_result {
     size_t step_count;
     struct latency_class latencies[INFER_MAX_LATENCIES]; /* distribution of hits */
     size_t latency_count;
+    struct latency_class misses[INFER_MAX_LATENCIES]; /* the same of misses; of the outermost */
+    size_t miss_count;
     struct policy_result policy;
     struct index_result index;
     char shared_with[INFER_MAX_CACHES]

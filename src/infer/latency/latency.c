@@ -20,7 +20,7 @@
 static const struct {
     uint64_t far_bytes;
     double translated, sure, unsure, broad, even, agree, on_top, far_times;
-    unsigned few, again, misses_again, far_cycles;
+    unsigned few, again, misses_again, far_cycles, fewest_classed;
     uint64_t cheap;
 } limits = {
     .sure = 0.93,   /* confidence of a miss whose median is told by many loads */
@@ -37,7 +37,8 @@ static const struct {
                           blind trials takes at a time */
     .cheap = 20000,    /* loads of a sample that is taken again. Chosen */
     .few = 16,         /* misses: the walk of the reference tells as much */
-    .translated = 0.6, /* confidence of a miss where walks miss translation as well */
+    .fewest_classed = 200, /* misses whose classes are told. As patterns.c's */
+    .translated = 0.6,     /* confidence of a miss where walks miss translation as well */
     .far_bytes = UINT64_C(256) << 20, /* bytes: far more than a large cache holds */
 };
 
@@ -403,6 +404,23 @@ static void bound_miss(struct level *level, double miss, double hit, const struc
     }
 }
 
+/* Of the outermost cache, how all loads of memory are distributed, the latest included: rows that
+ * are open and others, and refreshes, show there. Where translation misses as well they do not. */
+static int keep_classes(struct level *level, const struct sample *all)
+{
+    struct sample slow = sample_view(all, level->timing.threshold, INFINITY), clock;
+    if (!level->outermost || level->translated || slow.count < limits.fewest_classed) {
+        return 0;
+    }
+    int rc = level_clock(level, &clock, &slow);
+    if (rc == 0) {
+        level->result->miss_count =
+            sample_classes(level->result->misses, INFER_MAX_LATENCIES, &clock);
+        sample_free(&clock);
+    }
+    return rc;
+}
+
 /* What a miss takes. For the outermost cache that is the memory's latency. */
 int level_penalty(struct level *level)
 {
@@ -426,6 +444,7 @@ int level_penalty(struct level *level)
     hold_against_reference(level, &miss, &sure, what);
     hold_against_past(level, &miss, &sure, what);
     rc = slow.count ? level_saw(level, &slow) : 0;
+    rc = rc ? rc : keep_classes(level, &all);
     if (rc) {
         sample_free(&all);
         return rc;

@@ -26,12 +26,14 @@
 
 /* Thresholds. Chosen; Table 3 of Mei et al. comes out with them (roundtrip.published). */
 static const struct {
-    unsigned skipped, fewest;
+    unsigned skipped, fewest, fewest_pooled;
     double least_share;
 } limits = {
-    .skipped = 2,        /* first records: their instructions are not cached */
-    .fewest = 4,         /* loads that make a kind */
-    .least_share = 0.05, /* share of a kind's loads */
+    .skipped = 2,         /* first records: their instructions are not cached */
+    .fewest = 4,          /* loads that make a kind */
+    .fewest_pooled = 200, /* loads of memory: of one in eleven that is late, 18; 9 or fewer of them
+                             in one walk of fifty */
+    .least_share = 0.05,  /* share of a kind's loads */
 };
 enum { MAX_CLASSES = INFER_MAX_LATENCIES };
 
@@ -425,7 +427,7 @@ static int report(struct lab *lab, struct run *run, const struct spectrum_plan *
     return rc;
 }
 
-static const struct cache_result *find_cache(const struct lab *lab, const char *id)
+static struct cache_result *find_cache(const struct lab *lab, const char *id)
 {
     for (size_t i = 0; i < lab->out->cache_count; i++) {
         if (strcmp(lab->out->caches[i].id, id) == 0) {
@@ -456,8 +458,67 @@ static double hit_of(const struct cache_result *cache, const struct level_summar
     return measured ? cache->hit_latency.value : summary->timing.hit_cycles;
 }
 
+/* ---- how loads of memory are distributed ---- */
+
+/* Of both runs, as if all were past L1 and hit the first TLB: each by what it takes more than the
+ * soonest of its kind. */
+struct pool {
+    uint32_t *values; /* owned */
+    size_t count;
+    uint32_t soonest; /* of the first kind; 0: none yet */
+};
+
+/* Loads of memory whose translation a TLB has: the first or the second. */
+static bool is_pooled(const struct run *run, size_t i, bool by_second)
+{
+    const struct kind kind = kind_of(run, i);
+    bool first = kind.tlb[0] != OUTCOME_MISS;
+    bool is_of_kind = by_second ? !first && kind.tlb[1] == OUTCOME_HIT : first;
+    return is_told(run, i) && !kind.in_l1 && !kind.in_l2 && is_of_kind;
+}
+
+static int pool_loads(struct pool *pool, const struct run *run)
+{
+    size_t count = run->spectrum.count;
+    uint32_t *values = realloc(pool->values, (pool->count + count) * sizeof *values);
+    if (!values) {
+        return error_memory();
+    }
+    pool->values = values;
+    for (int by_second = 0; by_second < 2; by_second++) {
+        uint32_t soonest = UINT32_MAX;
+        for (size_t i = limits.skipped; i < count; i++) {
+            bool is_soonest = is_pooled(run, i, by_second) && run->latency[i] < soonest;
+            soonest = is_soonest ? run->latency[i] : soonest;
+        }
+        pool->soonest = pool->soonest == 0 && soonest < UINT32_MAX ? soonest : pool->soonest;
+        for (size_t i = limits.skipped; i < count; i++) {
+            if (is_pooled(run, i, by_second)) {
+                values[pool->count++] = run->latency[i] - soonest + pool->soonest;
+            }
+        }
+    }
+    return 0;
+}
+
+/* Where the last cache's misses were too few to tell it. */
+static int keep_pool(struct cache_result *l2, const struct pool *pool)
+{
+    struct sample loads;
+    if (l2->miss_count || pool->count < limits.fewest_pooled) {
+        return 0;
+    }
+    int rc = sample_create(&loads, pool->values, pool->count);
+    if (rc == 0) {
+        l2->miss_count = sample_classes(l2->misses, INFER_MAX_LATENCIES, &loads);
+        sample_free(&loads);
+    }
+    return rc;
+}
+
 /* Through L1 when there is one to go through, else past it. */
-static int run_op(struct lab *lab, const struct level_summary *l1, const struct level_summary *l2)
+static int run_op(struct lab *lab, struct pool *pool, const struct level_summary *l1,
+                  const struct level_summary *l2)
 {
     const struct cache_result *l1_result = find_cache(lab, "l1_data");
     const struct cache_result *l2_result = find_cache(lab, "l2");
@@ -473,6 +534,7 @@ static int run_op(struct lab *lab, const struct level_summary *l1, const struct 
     int rc = spectrum_create(&run.spectrum, lab, &plan);
     rc = rc ? rc : measure(lab, &run, &plan);
     rc = rc ? rc : report(lab, &run, &plan);
+    rc = rc ? rc : pool_loads(pool, &run);
     free(run.latency);
     spectrum_free(&run.spectrum);
     return rc;
@@ -481,14 +543,18 @@ static int run_op(struct lab *lab, const struct level_summary *l1, const struct 
 int patterns_dissect(struct lab *lab)
 {
     const struct level_summary *l1 = find_summary(lab, "l1_data"), *l2 = find_summary(lab, "l2");
-    const struct cache_result *l2_result = find_cache(lab, "l2");
+    struct cache_result *l2_result = find_cache(lab, "l2");
+    struct pool pool = {0};
     if (!l2 || l2_result->size.status != ATTRIBUTE_MEASURED ||
         l2_result->fetch_granularity.status != ATTRIBUTE_MEASURED) {
         return lab_undecided(lab, "the size of L2, or what it fetches, is not known");
     }
-    int rc = run_op(lab, NULL, l2);
+    int rc = run_op(lab, &pool, NULL, l2);
     bool through = l1 && find_cache(lab, "l1_data")->size.status == ATTRIBUTE_MEASURED;
-    return rc || !through ? rc : run_op(lab, l1, l2);
+    rc = rc || !through ? rc : run_op(lab, &pool, l1, l2);
+    rc = rc ? rc : keep_pool(l2_result, &pool);
+    free(pool.values);
+    return rc;
 }
 
 void patterns_refuse(struct dissection *out, const struct refusal *why)

@@ -1,0 +1,302 @@
+/*
+ * What lone loads of memory show of DRAM, beside how long they take: whether rows stay open, what
+ * another row costs and how far one reaches, whether refreshes are met, and how fast the bursts of
+ * a line follow each other. It goes into the base, with the bandwidths, before latencies are
+ * divided over it.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "export/sonde/model_text.h"
+#include "util/glue/json_glue.h"
+
+/* Chosen, where a member does not say what fixed it. */
+static const struct {
+    double same_cycles, most_activate, near_share, rare, left_out, narrow, least_refresh;
+    uint32_t lines_apart, line_bytes, longest_row;
+} limits = {
+    .same_cycles = 2,      /* of two medians of lone loads */
+    .most_activate = 64,   /* cycles of DRAM's clock: more is something else */
+    .near_share = 0.9,     /* of a kind's share that is all of it */
+    .rare = 0.05,          /* share of a class that may be a refresh's, met by few loads */
+    .left_out = 0.02,      /* of all loads, in such classes: translation that missed */
+    .narrow = 0.125,       /* of a refresh, over which a class without refreshes spreads at most */
+    .least_refresh = 0.05, /* share of time: the rarest that classes would show */
+    .lines_apart = 8,      /* of the new lines of a page, and how long one is at least: */
+    .line_bytes = 128,     /* infer/latency/spectrum.c */
+    .longest_row = 65536,  /* bytes */
+};
+
+/* Whether L2 has several parts: as it was told, else as the base. */
+static bool in_parts(const struct model *base, const json_t *root)
+{
+    uint64_t count = base->l2_parts.count;
+    saved_u64(&count, saved_cache(root, "l2"), "count");
+    return count > 1;
+}
+
+/* ---- rows ---- */
+
+/* Lone loads of lines of one page, of a kind: the soonest, the latest, and how many are so late. */
+struct kind {
+    size_t count;
+    double soonest, latest, loads, late_loads;
+};
+
+static struct kind kind_of(const json_t *root, const char *op, const char *pattern)
+{
+    struct kind kind = {0};
+    size_t i;
+    json_t *row;
+    json_array_foreach(json_object_get(root, "latency_patterns"), i, row)
+    {
+        struct saved_value value;
+        if (strcmp(saved_text(row, "pattern", ""), pattern) != 0 ||
+            strcmp(saved_text(row, "op", ""), op) != 0 || !saved_value(&value, row, "latency")) {
+            continue;
+        }
+        double loads = json_number_of(row, "loads");
+        kind.soonest = kind.count == 0 ? value.value : fmin(kind.soonest, value.value);
+        kind.late_loads = value.value >= kind.latest ? loads : kind.late_loads;
+        kind.latest = fmax(kind.latest, value.value);
+        kind.loads += loads;
+        kind.count++;
+    }
+    return kind;
+}
+
+/*
+ * What a load takes more whose row is not open, 0: all rows are closed, and the share of loads
+ * through lines of one page, so far apart, that find another row. A walk through lines near one
+ * another (memory's latency) finds rows open, where they stay so.
+ */
+struct rows {
+    double more, other_share;
+};
+
+static bool rows_of(struct rows *rows, const struct model *base, const json_t *root)
+{
+    struct saved_value memory = {0};
+    struct kind far = kind_of(root, "cg", "P4"), hits = kind_of(root, "cg", "P1");
+    bool is_told = saved_value(&memory, json_object_get(root, "memory"), "latency");
+    if (in_parts(base, root) || far.count == 0 || far.count > 2) {
+        return false;
+    }
+    if (far.count == 1) {
+        *rows = (struct rows){.more = far.latest - memory.value, .other_share = 1};
+        return is_told;
+    }
+    /* Two kinds of hits lie near and far, and so would these. */
+    bool is_near = !is_told || fabs(far.soonest - memory.value) <= limits.same_cycles;
+    *rows =
+        (struct rows){.more = far.latest - far.soonest, .other_share = far.late_loads / far.loads};
+    return is_near && hits.count <= 1;
+}
+
+/* Over how many bytes a row reaches, of lines that are so far apart: a power of two. 0: shorter. */
+static uint32_t row_bytes(const struct rows *rows, const json_t *root)
+{
+    uint64_t line = limits.line_bytes, told;
+    if (saved_u64(&told, saved_cache(root, "l2"), "line") && told > line && told < UINT16_MAX) {
+        line = told;
+    }
+    if (rows->other_share <= 0 || rows->other_share >= limits.near_share) {
+        return 0;
+    }
+    double bytes = (double)(limits.lines_apart * line) / rows->other_share;
+    bytes = exp2(round(log2(bytes)));
+    return bytes <= limits.longest_row ? (uint32_t)bytes : 0;
+}
+
+/* How far one row of the base reaches: neighbouring pieces go to other channels, where they do, and
+ * to other banks, whose rows are open as well. */
+static double base_reach(const struct dram_spec *dram)
+{
+    double reach = dram->row_bytes;
+    uint32_t piece = dram->bank_interleave_bytes;
+    bool is_cut = piece > 0 && piece < dram->row_bytes;
+    reach *= dram->interleave_bytes ? dram->channels : 1;
+    return is_cut ? reach * dram->banks * fmax(dram->subchannels, 1) : reach;
+}
+
+/* Whether all rows are closed again before a walk of lone loads, line by line, has come around all
+ * channels twice: then half of them or more find a row closed. */
+static bool refreshes_soon(const struct model *base, const json_t *root)
+{
+    const struct dram_spec *dram = &base->dram;
+    struct saved_value load = {0};
+    saved_value(&load, json_object_get(root, "memory"), "latency");
+    double parts = (double)dram->channels * (dram->subchannels ? dram->subchannels : 1);
+    double between_s = (double)dram->t_refi * (double)dram->period_ps * 1e-12;
+    return dram->t_refi > 0 && between_s < 2 * parts * load.value / ports_clock_hz(base, root);
+}
+
+static void stop_refreshes(struct bandwidth_plan *plan, struct dram_spec *dram)
+{
+    plan->has_no_refresh = true;
+    plan->refreshed = (double)dram->t_rfc / dram->t_refi;
+    dram->t_refi = 0;
+}
+
+static void take_reach(struct bandwidth_plan *plan, struct dram_spec *dram, uint32_t bytes)
+{
+    if (bytes == 0 || bytes == base_reach(dram)) {
+        return;
+    }
+    plan->row_bytes = dram->row_bytes = bytes;
+    dram->interleave_bytes = dram->bank_interleave_bytes = 0;
+}
+
+/*
+ * Whether rows of DRAM stay open: kinds of access in lines far apart take longer than lines near
+ * one another, where they do. Of lines in several parts neither says it. Where they stay open,
+ * refreshes that close them sooner than the walk comes back are not the device's.
+ */
+static void take_rows(struct bandwidth_plan *plan, struct model *base, const json_t *root)
+{
+    struct dram_spec *dram = &base->dram;
+    struct rows rows;
+    if (!rows_of(&rows, base, root)) {
+        return;
+    }
+    double period = (double)dram->period_ps * 1e-12 * ports_clock_hz(base, root); /* cycles */
+    double activate = rows.more / period, own = (double)dram->t_rcd + dram->t_rp;
+    bool is_closed = fabs(rows.more) <= limits.same_cycles;
+    bool is_base = is_closed ? dram->closed_page : !dram->closed_page;
+    if (!is_closed && (rows.more < 0 || activate > limits.most_activate)) {
+        return;
+    }
+    if (!is_closed && refreshes_soon(base, root)) {
+        stop_refreshes(plan, dram);
+    }
+    if (!is_closed) {
+        take_reach(plan, dram, row_bytes(&rows, root));
+    }
+    if (is_base && (is_closed || fabs(activate - own) * period <= limits.same_cycles)) {
+        return;
+    }
+    dram->closed_page = is_closed;
+    if (!is_closed) { /* another row was open: precharge and activate */
+        dram->t_rcd = (uint32_t)round(activate / 2);
+        dram->t_rp = (uint32_t)fmax(0, round(activate - dram->t_rcd));
+    }
+    plan->has_rows = true;
+}
+
+/* ---- refreshes ---- */
+
+/*
+ * Whether misses of L2 show none of the base's refreshes. A load that comes while one goes on waits
+ * for the rest of it: such loads are as many as that share of time, and spread over all of it. So
+ * no class is broad, and few loads lie in rare ones, only where there are none.
+ */
+static bool shows_no_refresh(const struct model *base, const json_t *root)
+{
+    const struct dram_spec *dram = &base->dram;
+    const json_t *classes = json_object_get(saved_cache(root, "l2"), "miss_latencies");
+    double share = dram->t_refi ? (double)dram->t_rfc / dram->t_refi : 0, rare = 0;
+    double refresh =
+        (double)dram->t_rfc * (double)dram->period_ps * 1e-12 * ports_clock_hz(base, root);
+    if (share < limits.least_refresh || dram->refresh_by_bank || json_array_size(classes) == 0) {
+        return false;
+    }
+    size_t i;
+    json_t *one;
+    json_array_foreach(classes, i, one)
+    {
+        double loads = json_number_of(one, "share");
+        double spread = json_number_of(one, "high") - json_number_of(one, "low");
+        rare += loads < limits.rare ? loads : 0;
+        if (loads >= limits.rare && spread > limits.narrow * refresh) {
+            return false;
+        }
+    }
+    return rare <= limits.left_out;
+}
+
+/* ---- bursts ---- */
+
+/* What L1's misses take more than loads past it, of lines that L2 has and of lines of memory: the
+ * rest of a line's bursts. False: not told. */
+static bool bursts_take(double *cycles, const json_t *root)
+{
+    struct saved_value hit, penalty, past;
+    const json_t *l1 = saved_cache(root, "l1_data");
+    struct kind through = kind_of(root, "ca", "P4"), plain = kind_of(root, "cg", "P4");
+    if (!saved_value(&hit, l1, "hit_latency") || !saved_value(&penalty, l1, "miss_penalty") ||
+        !saved_value(&past, saved_cache(root, "l2"), "hit_latency") || through.count == 0 ||
+        through.count != plain.count) {
+        return false;
+    }
+    *cycles = through.soonest - plain.soonest - (hit.value + penalty.value - past.value);
+    return *cycles >= 0;
+}
+
+/* A miss of L1 that fetches more than L2 does: a burst or several for each of L2's sectors. */
+static void take_bursts(struct bandwidth_plan *plan, struct model *base, const json_t *root)
+{
+    struct dram_spec *dram = &base->dram;
+    uint64_t line, sector;
+    double more;
+    if (in_parts(base, root) || !bursts_take(&more, root) ||
+        !saved_u64(&line, saved_cache(root, "l1_data"), "fetch_granularity") ||
+        !saved_u64(&sector, saved_cache(root, "l2"), "fetch_granularity") || sector >= line ||
+        dram->bytes_per_cycle == 0 || sector % dram->burst_bytes != 0) {
+        return;
+    }
+    double bursts = (double)(line - sector) / dram->burst_bytes;
+    double core = 1e12 / ports_clock_hz(base, root); /* ps */
+    double clocks = fmax(1, round(more / bursts * core / (double)dram->period_ps));
+    double on_bus = ceil((double)dram->burst_bytes / dram->bytes_per_cycle);
+    double own = fmax(on_bus, fmax(dram->t_ccd_s, dram->t_ccd_l));
+    if (clocks == own || clocks > limits.most_activate) {
+        return;
+    }
+    plan->has_bursts = true;
+    dram->t_ccd_l = (uint32_t)clocks;
+    dram->t_ccd_s = dram->t_ccd_s < dram->t_ccd_l ? dram->t_ccd_s : dram->t_ccd_l;
+    if (on_bus > clocks) {
+        dram->bytes_per_cycle = (uint32_t)ceil(dram->burst_bytes / clocks);
+    }
+}
+
+void model_take_lone(struct bandwidth_plan *plan, struct model *base, const json_t *root)
+{
+    take_bursts(plan, base, root);
+    take_rows(plan, base, root);
+    if (shows_no_refresh(base, root)) {
+        stop_refreshes(plan, &base->dram);
+    }
+}
+
+void model_lone_lines(struct model_text *t, bool has_width)
+{
+    const struct dram_spec *dram = &t->base->dram;
+    const struct bandwidth_plan *plan = &t->bandwidth;
+    if (plan->has_rows) {
+        model_line(t, 1, "measured: lines near one another, and far apart", "closed_page: %s",
+                   dram->closed_page ? "true" : "false");
+    }
+    if (plan->has_rows && !plan->has_clock) {
+        model_line(t, 1, "the same, half of it", "t_rcd: %" PRIu32 " cycles", dram->t_rcd);
+        model_line(t, 1, "the other half", "t_rp: %" PRIu32 " cycles", dram->t_rp);
+    }
+    if (plan->row_bytes) {
+        const char *why = "measured: of lines far apart so many find another row";
+        model_line(t, 1, why, "row: %" PRIu32 " B", plan->row_bytes);
+        model_line(t, 1, "the same", "interleave: 0 B");
+        model_line(t, 1, "the same", "bank_interleave: 0 B");
+    }
+    if (plan->has_no_refresh) {
+        model_line(t, 1, "measured: lone loads meet none", "t_refi: 0 cycles");
+    }
+    if (plan->has_bursts) {
+        const char *why = "measured: a line of L1 takes longer than what L2 fetches";
+        model_line(t, 1, why, "t_ccd_s: %" PRIu32 " cycles", dram->t_ccd_s);
+        model_line(t, 1, "the same", "t_ccd_l: %" PRIu32 " cycles", dram->t_ccd_l);
+    }
+    if (plan->has_bursts && !has_width) {
+        model_line(t, 1, "the same", "width: %" PRIu32 " B/cycle", dram->bytes_per_cycle);
+    }
+}
