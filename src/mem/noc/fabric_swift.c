@@ -33,21 +33,24 @@ static inline uint64_t one(uint32_t i)
     return UINT64_C(1) << i;
 }
 
-/* Where it is not foreseeable whether: without a branch. */
-static inline void add(uint64_t *set, uint32_t i, uint64_t whether)
+/* Bits from the i-th on, which lie in one word. Where it is not foreseeable whether: no branch. */
+static inline void add(uint64_t *set, uint32_t i, uint64_t bits)
 {
-    set[i / WORD_BITS] |= whether << i % WORD_BITS;
+    set[i / WORD_BITS] |= bits << i % WORD_BITS;
 }
 
-static inline void drop(uint64_t *set, uint32_t i, uint64_t whether)
+static inline void drop(uint64_t *set, uint32_t i, uint64_t bits)
 {
-    set[i / WORD_BITS] &= ~(whether << i % WORD_BITS);
+    set[i / WORD_BITS] &= ~(bits << i % WORD_BITS);
 }
 
 /* Adds those of a word of a set to a list of `count`, of which AT_ONCE may be written more than
  * there are. How many there are is not foreseeable. Returns how many the list has. */
 static inline uint32_t list_word(uint32_t *list, uint32_t count, uint64_t set, uint32_t first)
 {
+    if (set == 0) { /* often, where little is under way */
+        return count;
+    }
 #pragma GCC unroll 8
     for (uint32_t i = 0; i < AT_ONCE; i++) {
         list[count] = first + lowest(set | one(WORD_BITS - 1));
@@ -454,6 +457,9 @@ BY_SHIFT void move_flits(struct fabric *fabric, struct swift *swift, uint32_t sh
         swift->ready[word] &= ~chosen;
         moves = list_word(swift->list, moves, chosen, word * WORD_BITS);
     }
+    if (moves == 0) {
+        return;
+    }
     if (swift->nodes_share) {
         sort_by_inputs(swift, swift->list, moves);
     }
@@ -580,6 +586,9 @@ static inline void node_tick(struct fabric *fabric, struct swift *swift, uint32_
 BY_SHIFT void tick(struct fabric *fabric, struct swift *swift, uint64_t cycle, uint32_t shift)
 {
     begin_cycle(fabric, swift, cycle);
+    if (fabric->inside == 0) {
+        return;
+    }
     feed_nodes(fabric, swift);
     for (uint32_t word = 0; word * WORD_BITS < fabric->nodes; word++) {
         uint64_t bits = fabric->busy_nodes[word] & ~swift->starved[word];
