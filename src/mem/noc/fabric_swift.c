@@ -518,14 +518,13 @@ static inline void enter(struct swift *swift, const struct swift_port *port, uin
     if (!put_in(swift, in, flit)) {
         return;
     }
-    if (when != now) {
+    bool head = flit & HEAD;
+    if (when + (head ? swift->routing_cycles : 0) != now) {
         becomes_first(swift, in, port->behind_ways, local, flit, when);
-    } else if (!(flit & HEAD)) {
-        set_bit(swift->ready, in->taken);
-    } else if (swift->routing_cycles == 0) {
+    } else if (head) {
         asks_now(swift, way_of(swift, in, port->behind_ways, local, flit));
     } else {
-        becomes_first(swift, in, port->behind_ways, local, flit, when);
+        set_bit(swift->ready, in->taken);
     }
 }
 
