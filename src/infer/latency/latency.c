@@ -219,13 +219,13 @@ int level_load_to_use(struct level *level)
         shape = (struct walk_shape){.stride = 32, .count = 32};
     }
     shape.count = shape.count > 1024 ? 1024 : shape.count;
-    double median, ends[2], mean = mean_of_hits(level), most = mean + limits.rounded;
+    double median = 0, ends[2] = {0}, mean = mean_of_hits(level), most = mean + limits.rounded;
     int rc = time_chain(level, &median, ends, shape);
     /* Of a hashed cache's elements some may miss for ever; of fewer, none. */
     for (int again = 0; rc == 0 && median > mean + limits.exact && again < 3 && shape.count >= 64;
          again++) {
         shape.count /= 4;
-        double fewer;
+        double fewer = 0;
         int soft = time_chain(level, &fewer, ends, shape);
         rc = lab_soft(soft) ? 0 : soft;
         if (soft) {
@@ -246,11 +246,11 @@ int level_load_to_use(struct level *level)
                              median);
     }
     char id[24];
+    unsigned long long bytes = shape.count * shape.stride;
     lab_evidence(level->lab, id, level->info->id,
                  "average op=%s: a dependent chain in %llu B, %u loads timed as a whole, 5 times: "
                  "%.2f to %.2f cycles a load",
-                 level->info->op, (unsigned long long)(shape.count * shape.stride), limits.chained,
-                 ends[0], ends[1]);
+                 level->info->op, bytes, limits.chained, ends[0], ends[1]);
     attribute_set(&level->result->load_to_use_latency, median, "cycles", 0.95, id);
     return 0;
 }
