@@ -33,7 +33,7 @@
 /* Thresholds. Fixed by: blind trials of outstanding loads (tests/blind/outstanding.c). */
 static const struct {
     double jump_share, merger_jump_share, slack, steady_share, cold, cold_sure, cold_jump_share,
-        hit_at, hit_late, hit_jump_share, hit_share, apart;
+        hit_at, hit_at_last, hit_late, hit_jump_share, hit_share, apart;
     unsigned most_full, most_loads, outside, hit_jump;
 } limits = {
     .jump_share = 0.25,        /* share of a single load's time: a jump */
@@ -46,6 +46,7 @@ static const struct {
     .cold_sure = 0.89,       /* confidence of what misses of L2 show at most. Chosen */
     .hit_at = 0.55,          /* of a round trip: when a hit comes behind loads. Chosen */
     .hit_late = 0.85,        /* of the time until the first answer: a later one. Chosen */
+    .hit_at_last = 0.66,     /* the same, where that shows nothing. Chosen */
     .hit_share = 0.8,        /* of a round trip: what takes longer is no hit. Chosen */
     .hit_jump_share = 0.06,  /* of a single load's time: what a hit waits longer at once, */
     .hit_jump = 10,          /* and so many cycles. Both chosen */
@@ -669,13 +670,13 @@ static int decide(struct study *s)
 }
 
 /* What takes a hit's time behind one load, and what a request takes until it has left at most. */
-static int set_hit_yardstick(struct study *s, const struct study *of)
+static int set_hit_yardstick(struct study *s, const struct study *of, double at)
 {
     const struct ray one = {.axis = RAY_LOADS, .lanes = 1, .warps = 1, .merge = 1, .share = 1};
     double single = of->yard.one_cycles;
     s->yard = of->yard;
     s->yard.round_cycles = single - of->yard.overhead_cycles;
-    s->yard.hit = (uint32_t)(limits.hit_at * s->yard.round_cycles);
+    s->yard.hit = (uint32_t)(at * s->yard.round_cycles);
     s->yard.jump_cycles = fmax(limits.hit_jump, limits.hit_jump_share * single);
     s->yard.turn_cycles = 1;
     for (size_t i = 0; i < of->ray_count; i++) {
@@ -684,12 +685,13 @@ static int set_hit_yardstick(struct study *s, const struct study *of)
     return ray_measure(s->lab, &s->yard.one_cycles, &s->yard, &one, 1, 1);
 }
 
-/* Rays of hits behind loads, where the time of the loads tells nothing. */
-static int study_hits(struct study *s)
+/* Rays of hits behind loads, where the time of the loads tells nothing; they come at that part of a
+ * round trip. */
+static int study_hits_at(struct study *s, double at)
 {
     struct outstanding_result *out = s->out, before = *out;
     struct study hits = {.lab = s->lab, .out = out, .loads = s->loads};
-    int rc = set_hit_yardstick(&hits, s);
+    int rc = set_hit_yardstick(&hits, s, at);
     bool is_hit = rc == 0 && hits.yard.one_cycles < limits.hit_share * hits.yard.round_cycles;
     rc = rc || !is_hit ? rc : follow_hit_rays(&hits);
     rc = rc || hits.jumps == 0 ? rc : decide(&hits);
@@ -702,6 +704,13 @@ static int study_hits(struct study *s)
     }
     *out = before;
     return rc && !lab_soft(rc) ? rc : 0;
+}
+
+/* What fills late is not full yet when a hit comes soon. */
+static int study_hits(struct study *s)
+{
+    int rc = study_hits_at(s, limits.hit_at);
+    return rc || s->jumps > 0 ? rc : study_hits_at(s, limits.hit_at_last);
 }
 
 /* Rays of loads that miss L2, of as many loads a warp: a table of instructions, or a limit. */

@@ -76,6 +76,7 @@ static void what_slow_answers_hide_shows_in_hits_behind_the_loads(void **state)
         uint32_t entries, mergers;
     } rows[] = {{TOY_MSHR, "mshr", 118, 8},
                 {TOY_MSHR, "mshr", 97, 0},
+                {TOY_MSHR, "mshr", 245, 8},
                 {TOY_REQUEST_LIMIT, "request_limit", 110, 8},
                 {TOY_PRT, "prt", 61, 8}};
     for (size_t k = 0; k < 2 * sizeof rows / sizeof *rows; k++) {
