@@ -127,18 +127,41 @@ static void a_fence_has_all_leave(void **state)
     finish(&f, probe, 2);
 }
 
-static void what_cannot_gather_is_refused(void **state)
+static void what_cannot_be_held_is_refused(void **state)
 {
     (void)state;
     struct cache_spec spec = rig_cache_spec();
-    spec.gather_lines = 4;
-    spec.gather_cycles = WAIT;
-    spec.write = WRITE_BACK;
-    assert_int_equal(mem_cache_check(&spec), SONDE_EINPUT);
     spec.write = WRITE_THROUGH_UPDATE;
+    spec.gather_lines = 4;
+    assert_int_equal(mem_cache_check(&spec), SONDE_EINPUT); /* for no cycle */
+    spec.gather_cycles = WAIT;
     assert_int_equal(mem_cache_check(&spec), 0);
     spec.gather_held = 4;
     assert_int_equal(mem_cache_check(&spec), SONDE_EINPUT);
+}
+
+/* A model may inherit it for a cache of other lines, or one that keeps what is written. */
+static void lines_of_any_size_gather_and_a_cache_that_keeps_writes_passes_none_on(void **state)
+{
+    (void)state;
+    struct cache_rig f;
+    struct probe probe[2];
+    for (int keeps = 0; keeps < 2; keeps++) {
+        cache_rig_open(&f, BELOW);
+        f.spec.write = keeps ? WRITE_BACK : WRITE_THROUGH_UPDATE;
+        f.spec.line_bytes = f.spec.sector_bytes = 32;
+        f.spec.size_bytes = (uint64_t)f.spec.sets * f.spec.ways * f.spec.line_bytes;
+        f.spec.gather_lines = 4;
+        f.spec.gather_held = 2;
+        f.spec.gather_cycles = WAIT;
+        cache_rig_start(&f, MEM_AT_L1);
+        store(&f, &probe[0], 0x1000, 32);
+        store(&f, &probe[1], 0x1020, 32);
+        engine_run(f.engine, ENGINE_NEVER);
+        assert_int_equal(f.sink.count, keeps ? 0 : 1);
+        assert_int_equal(probe[0].replies + probe[1].replies, 2);
+        cache_rig_close(&f);
+    }
 }
 
 int main(void)
@@ -149,7 +172,8 @@ int main(void)
         cmocka_unit_test(lines_beyond_those_held_leave_the_oldest_first),
         cmocka_unit_test(while_downstream_refuses_stores_still_join),
         cmocka_unit_test(a_fence_has_all_leave),
-        cmocka_unit_test(what_cannot_gather_is_refused),
+        cmocka_unit_test(what_cannot_be_held_is_refused),
+        cmocka_unit_test(lines_of_any_size_gather_and_a_cache_that_keeps_writes_passes_none_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
