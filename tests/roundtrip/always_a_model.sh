@@ -39,6 +39,7 @@ odd = next(one for one in other["caches"] if one["id"] == "l2")
 odd["set_index"] = {"kind": "bits", "masks": [hex(1 << bit) for bit in range(11, 17)], "confidence": 0.5, "evidence": "drawn.1"}
 json.dump(other, open("odd.json", "w"))
 told["device"]["memory_bandwidth_reported"] = 16000000000
+l2.pop("miss_latencies", None)  # they tell that there is no refresh
 for key in ("read_bandwidth", "write_bandwidth"):
     told["memory"][key] = value(12e9, "B/s")
 json.dump(told, open("slow.json", "w"))
