@@ -182,6 +182,7 @@ static void cache_pump(void *ctx, uint64_t arg)
 static void cache_resume(struct mem_cache *cache)
 {
     cache->stalled = false;
+    gather_drain(cache);
     if (cache->in.count && !cache->pump_scheduled) {
         serve_queue(cache);
     }

@@ -21,7 +21,6 @@ static void on_space_downstream(void *ctx, uint64_t arg)
     struct mem_cache *cache = ctx;
     (void)arg;
     flush_out(cache);
-    gather_drain(cache);
     if (!cache->out.head) {
         cache->resume(cache);
     }
