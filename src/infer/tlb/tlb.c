@@ -485,20 +485,6 @@ static int find_first(struct tlb_lab *tl, struct search *search, struct tlb_leve
     return rc;
 }
 
-/*
- * Memory that grows may come to lie elsewhere, and its pages in other sets. So all that will be
- * walked to find sets is asked for beforehand.
- */
-static int stretch(struct tlb_lab *tl, const struct tlb_level *level)
-{
-    uint32_t units[2] = {tlb_place(level->page, 0, 0),
-                         tlb_place(level->page, tlb_pages_held(tl, level) - 1, 0)};
-    struct tlb_view view = {0};
-    int rc = tl->lines_differ ? 0 : tlb_view(tl, &view, &(struct tlb_ring){units, 2}, NULL, 1);
-    tlb_view_free(&view);
-    return rc;
-}
-
 static bool is_sure_rule(const struct policy_result *policy)
 {
     bool is = strcmp(policy->name, "none") == 0 || policy_named(policy->name) != POLICY_COUNT;
@@ -655,7 +641,7 @@ static int measure_found(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
     attribute_set(&out->page, (double)level->page, "B",
                   level->unchecked ? limits.unexplained : 0.95, id);
     set_entries(out, level, level->fits <= level->in_front ? entries : level->fits, id);
-    rc = stretch(tl, level);
+    rc = tlb_view_stretch(tl, level);
     rc = rc ? rc : tlb_scope(tl, out, level);
     if (rc || level->fits <= level->in_front) {
         return rc ? rc : lab_undecided(lab, HIDDEN_SETS);
@@ -808,25 +794,4 @@ int tlb_dissect(struct lab *lab)
     }
     tlb_lab_end(&tl);
     return rc == INFER_UNDECIDED ? 0 : rc;
-}
-
-void tlb_refuse(struct dissection *out, const struct refusal *why)
-{
-    for (size_t i = 0; i < out->tlb_count; i++) {
-        struct tlb_result *tlb = &out->tlbs[i];
-        attribute_refuse_open(&tlb->page, "B", why);
-        attribute_refuse_open(&tlb->coverage, "B", why);
-        attribute_refuse_open(&tlb->entries, "entries", why);
-        attribute_refuse_open(&tlb->sets, "1", why);
-        attribute_refuse_open(&tlb->miss_penalty, "cycles", why);
-        if (!tlb->present && !tlb->absence.reason[0]) {
-            tlb->absence = *why;
-        }
-        if (!tlb->scope[0] && !tlb->scope_refusal.reason[0]) {
-            tlb->scope_refusal = *why;
-        }
-        if (!tlb->policy.name[0] && !tlb->policy.refusal.reason[0]) {
-            tlb->policy.refusal = *why;
-        }
-    }
 }

@@ -114,6 +114,11 @@ int tlb_doubt(struct tlb_lab *tl, const struct tlb_ring *ring, const struct tlb_
 void tlb_view_free(struct tlb_view *view);
 double tlb_view_quantile(const struct tlb_view *view, double q); /* of the excess */
 int tlb_view_slow(const struct tlb_view *view, double *median);  /* of what is slow */
+/*
+ * Memory that grows may come to lie elsewhere, and its pages in other sets. So all that will be
+ * walked to find sets is asked for beforehand.
+ */
+int tlb_view_stretch(struct tlb_lab *tl, const struct tlb_level *level);
 
 uint32_t tlb_most_window(const struct tlb_lab *tl);
 

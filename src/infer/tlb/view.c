@@ -277,3 +277,13 @@ int tlb_records(struct tlb_lab *tl, double *excess, const struct tlb_ring *ring,
     }
     return rc;
 }
+
+int tlb_view_stretch(struct tlb_lab *tl, const struct tlb_level *level)
+{
+    uint32_t units[2] = {tlb_place(level->page, 0, 0),
+                         tlb_place(level->page, tlb_pages_held(tl, level) - 1, 0)};
+    struct tlb_view view = {0};
+    int rc = tl->lines_differ ? 0 : tlb_view(tl, &view, &(struct tlb_ring){units, 2}, NULL, 1);
+    tlb_view_free(&view);
+    return rc;
+}
