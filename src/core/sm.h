@@ -86,7 +86,7 @@ struct sm_gathers {
 
 /* The L1 (NULL: none) and the shared memory that the carve-out leaves; only between launches.
  * `stores_wait`: a store that misses the L1 holds its warp until it is answered; NULL: none does.
- */
+ * sm_set_gathers(): behind it, where that L1 holds stores. */
 void sm_set_l1(struct sm *sm, const struct mem_port *l1, const struct sm_stores_wait *stores_wait);
 void sm_set_gathers(struct sm *sm, struct sm_gathers gathers);
 void sm_set_shared(struct sm *sm, uint64_t bytes);

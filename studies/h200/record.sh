@@ -1,7 +1,6 @@
 #!/bin/sh
-# record.sh OUT [FILE]: the measurements of the study h200 (of the kernels of FILE.cu alone), on a machine with an NVIDIA GPU, its
-# driver, gcc, CUDA's headers (cuda.h)
-# and ncu. OUT receives device.txt, check.tsv, time.tsv and ncu.N.csv; recorded.py makes recorded.tsv of them.
+# record.sh OUT [FILE]: the measurements of the study h200 (of the kernels of FILE.cu alone), on a machine with an NVIDIA GPU,
+# its driver, gcc, CUDA's headers (cuda.h) and ncu. OUT receives device.txt, check.tsv, time.tsv and ncu.N.csv; recorded.py makes recorded.tsv of them.
 #   check  what each launch leaves in its buffers
 #   time   launches between two events, the least of five, with L2 emptied and warm
 #   ncu    counters. It empties the caches before each of its passes, leaves the clocks alone, and its cycles hold the launch.

@@ -17,8 +17,6 @@
 #include "mem/cache/state.h"
 #include "util/error.h"
 
-#define SECTOR_BYTES 32u
-
 int gather_check(const struct cache_spec *spec)
 {
     if (spec->gather_lines > 0 &&
@@ -40,23 +38,6 @@ int gather_init(struct gather *gather, const struct cache_spec *spec)
 void gather_free(struct gather *gather)
 {
     free(gather->line);
-}
-
-/* The bytes `from` up to `to` of a line's half. */
-static uint64_t bits(uint32_t from, uint32_t to)
-{
-    return from >= to ? 0 : UINT64_MAX >> (64 - (to - from)) << from;
-}
-
-static void written_of(uint64_t written[2], const struct mem_request *request, uint64_t key)
-{
-    uint32_t from = (uint32_t)(key % GATHER_LINE_BYTES), to = from + request->bytes;
-    written[0] = request->written[0];
-    written[1] = request->written[1];
-    if ((written[0] | written[1]) == 0) {
-        written[0] = bits(from, to < 64 ? to : 64);
-        written[1] = bits(from > 64 ? from - 64 : 0, to > 64 ? to - 64 : 0);
-    }
 }
 
 /* A request that stood for several is answered: so are they. */
@@ -82,8 +63,8 @@ static void on_answered(void *ctx, uint64_t arg)
 static uint32_t sectors_of(const uint64_t written[2])
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < GATHER_LINE_BYTES / SECTOR_BYTES; i++) {
-        count += (written[i / 2] >> i % 2 * SECTOR_BYTES & UINT32_MAX) != 0;
+    for (uint32_t i = 0; i < CHUNK_BYTES / STORE_SECTOR_BYTES; i++) {
+        count += (written[i / 2] >> i % 2 * STORE_SECTOR_BYTES & UINT32_MAX) != 0;
     }
     return count;
 }
@@ -101,7 +82,7 @@ static struct mem_request *as_one(struct mem_cache *cache, const struct gather_l
     if (!own) {
         return NULL;
     }
-    uint64_t offset = cache_key(cache, any) % GATHER_LINE_BYTES;
+    uint64_t offset = cache_key(cache, any) % CHUNK_BYTES;
     own->gathered = line->first;
     own->request.vaddr = any->vaddr - offset + first;
     own->request.paddr = any->paddr - offset + first;
@@ -185,9 +166,15 @@ static uint32_t place_of(const struct gather *gather, uint64_t line)
     return i;
 }
 
-static bool lies_in_one_line(uint64_t key, uint32_t bytes)
+/* A store as a line sees it; false: it is of more lines than one. */
+static bool store_of(struct gather_line *store, const struct mem_cache *cache,
+                     const struct mem_request *request)
 {
-    return key % GATHER_LINE_BYTES + bytes <= GATHER_LINE_BYTES;
+    uint64_t key = cache_key(cache, request);
+    uint32_t first = (uint32_t)(key % CHUNK_BYTES);
+    *store = (struct gather_line){.line = key / CHUNK_BYTES};
+    chunk_written(store->written, request, first, first + request->bytes);
+    return first + request->bytes <= CHUNK_BYTES;
 }
 
 static bool is_whole(const uint64_t written[2])
@@ -198,14 +185,12 @@ static bool is_whole(const uint64_t written[2])
 bool gather_takes(const struct mem_cache *cache, const struct mem_request *request)
 {
     const struct gather *gather = &cache->gather;
-    uint64_t key = cache_key(cache, request), written[2];
-    if (gather->capacity == 0 || request->kind != MEM_WRITE ||
-        !lies_in_one_line(key, request->bytes)) {
+    struct gather_line store;
+    if (gather->capacity == 0 || request->kind != MEM_WRITE || !store_of(&store, cache, request)) {
         return false;
     }
-    written_of(written, request, key);
-    return place_of(gather, key / GATHER_LINE_BYTES) < gather->count ||
-           (gather->count < gather->capacity && !is_whole(written));
+    return place_of(gather, store.line) < gather->count ||
+           (gather->count < gather->capacity && !is_whole(store.written));
 }
 
 static struct gather_line *new_line(struct mem_cache *cache, uint64_t line)
@@ -236,16 +221,16 @@ static void add(struct gather_line *held, struct mem_request *request, const uin
 void gather_store(struct mem_cache *cache, struct mem_request *request, uint64_t leave_ps)
 {
     struct gather *gather = &cache->gather;
-    uint64_t key = cache_key(cache, request), line = key / GATHER_LINE_BYTES, written[2];
-    uint32_t place = place_of(gather, line);
+    struct gather_line store;
+    bool is_of_one = store_of(&store, cache, request);
+    uint32_t place = place_of(gather, store.line);
     bool is_held = place < gather->count;
-    written_of(written, request, key);
-    if (!lies_in_one_line(key, request->bytes) || (!is_held && is_whole(written))) {
+    if (!is_of_one || (!is_held && is_whole(store.written))) {
         cache_send_out(cache, request, leave_ps);
         return;
     }
-    struct gather_line *held = is_held ? &gather->line[place] : new_line(cache, line);
-    add(held, request, written, leave_ps);
+    struct gather_line *held = is_held ? &gather->line[place] : new_line(cache, store.line);
+    add(held, request, store.written, leave_ps);
     if (is_whole(held->written)) {
         send_line(cache, (uint32_t)(held - gather->line));
     }

@@ -13,8 +13,6 @@
 struct mem_cache;
 struct mem_request;
 
-enum { GATHER_LINE_BYTES = 128 }; /* what mem_request.written tells of */
-
 /* A line of which something is held. */
 struct gather_line {
     uint64_t line;       /* its address divided by its bytes */

@@ -68,8 +68,6 @@ static uint64_t pass_read(struct mem_cache *cache, uint64_t ready_ps, uint32_t b
     return start_ps + (bytes_ps > period_ps ? bytes_ps - period_ps : 0);
 }
 
-#define WRITE_SECTOR_BYTES 32u
-
 /* What is done to the data of a request whose line is there: reads pass the port; writes of
  * parts of sectors may take longer, by whole sectors; atomics one pass after the other. */
 static uint64_t pass_data(struct mem_cache *cache, const struct mem_request *request,
@@ -84,12 +82,12 @@ static uint64_t pass_data(struct mem_cache *cache, const struct mem_request *req
     }
     if (request->kind == MEM_WRITE &&
         (spec->write_bytes_per_cycle > 0 || spec->whole_write_bytes_per_cycle > 0)) {
-        uint32_t last = (offset + bytes - 1) / WRITE_SECTOR_BYTES;
-        uint32_t sectors = last - offset / WRITE_SECTOR_BYTES + 1;
+        uint32_t last = (offset + bytes - 1) / STORE_SECTOR_BYTES;
+        uint32_t sectors = last - offset / STORE_SECTOR_BYTES + 1;
         bool all = request->sectors == 0 || request->sectors >= sectors;
-        bool covers = all && offset % WRITE_SECTOR_BYTES == 0 && bytes % WRITE_SECTOR_BYTES == 0;
+        bool covers = all && offset % STORE_SECTOR_BYTES == 0 && bytes % STORE_SECTOR_BYTES == 0;
         uint32_t width = covers ? spec->whole_write_bytes_per_cycle : spec->write_bytes_per_cycle;
-        bytes = (all ? sectors : request->sectors) * WRITE_SECTOR_BYTES;
+        bytes = (all ? sectors : request->sectors) * STORE_SECTOR_BYTES;
         return pass_port(cache, ready_ps, bytes, width ? width : spec->data_bytes_per_cycle);
     }
     return request->kind == MEM_READ && spec->read_passes && spec->data_bytes_per_cycle

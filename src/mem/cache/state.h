@@ -89,6 +89,31 @@ void own_write_back(struct mem_cache *cache, const struct tag_line *line, uint64
 uint32_t own_next_run(uint32_t *length, uint64_t bits);
 uint64_t own_run_mask(uint32_t first, uint32_t length);
 
+/* What mem_request.written tells of, and the sectors of which stores are counted. */
+enum { CHUNK_BYTES = 128, STORE_SECTOR_BYTES = 32 };
+
+/* Bits [first, end) of a chunk's mask. */
+static inline void chunk_range(uint64_t mask[2], uint32_t first, uint32_t end)
+{
+    for (uint32_t half = 0; half < 2; half++) {
+        uint32_t from = first > half * 64 ? first - half * 64 : 0;
+        uint32_t to = end > half * 64 ? end - half * 64 : 0;
+        to = to > 64 ? 64 : to;
+        mask[half] = from < to ? (UINT64_MAX >> (64 - (to - from))) << from : 0;
+    }
+}
+
+/* What a store writes of bytes [first, end) of a chunk. */
+static inline void chunk_written(uint64_t mask[2], const struct mem_request *request,
+                                 uint32_t first, uint32_t end)
+{
+    chunk_range(mask, first, end);
+    if (request->written[0] | request->written[1]) {
+        mask[0] &= request->written[0];
+        mask[1] &= request->written[1];
+    }
+}
+
 /* send.c: send downstream at `leave_ps`, behind those that wait already. */
 void cache_send_out(struct mem_cache *cache, struct mem_request *request, uint64_t leave_ps);
 

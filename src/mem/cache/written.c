@@ -16,8 +16,6 @@
 #include "mem/cache/state.h"
 #include "util/error.h"
 
-enum { CHUNK_BYTES = 128 }; /* what mem_request.written tells of: a line */
-
 /* ---- lists of slots ---- */
 
 static int list_init(struct slot_list *list, uint32_t lines)
@@ -119,28 +117,13 @@ void written_forget(struct written *written, uint32_t slot)
     }
 }
 
-/* Bits [first, end) of a chunk's mask. */
-static void chunk_range(uint64_t mask[2], uint32_t first, uint32_t end)
-{
-    for (uint32_t half = 0; half < 2; half++) {
-        uint32_t from = first > half * 64 ? first - half * 64 : 0;
-        uint32_t to = end > half * 64 ? end - half * 64 : 0;
-        to = to > 64 ? 64 : to;
-        mask[half] = from < to ? (UINT64_MAX >> (64 - (to - from))) << from : 0;
-    }
-}
-
 void written_store(struct mem_cache *cache, const struct mem_request *request,
                    const struct piece *piece)
 {
     uint32_t sector_bytes = cache->tags.sector_bytes;
     struct tag_line *line = &cache->tags.slot[piece->slot];
     uint64_t *known = cache->written.bytes[piece->slot], now[2];
-    chunk_range(now, piece->offset, piece->offset + piece->bytes);
-    if (request->written[0] | request->written[1]) {
-        now[0] &= request->written[0];
-        now[1] &= request->written[1];
-    }
+    chunk_written(now, request, piece->offset, piece->offset + piece->bytes);
     for (uint64_t left = piece->sectors; left; left &= left - 1) {
         uint32_t sector = (uint32_t)__builtin_ctzll(left), first = sector * sector_bytes;
         uint64_t bit = UINT64_C(1) << sector, all[2];
