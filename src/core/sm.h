@@ -35,6 +35,8 @@ struct sm_grid {
 /* What a CTA has executed. */
 struct sm_cta_counts {
     uint64_t warp_insns, thread_insns;
+    uint64_t exited_cycle; /* its last warp left */
+    bool reaches_memory;   /* has sent requests */
 };
 
 /* What an SM calls of the GPU around it. */

@@ -2,7 +2,9 @@
  * The CTA distributor. A grid's CTAs are handed out breadth first, each to the SM that has the
  * fewest (Bakhoda et al. 2009, section 2), until all SMs are full. A later CTA takes the place of
  * one that has ended, sm.cta_start_cycles after it. The SMs report ends and faults here. While SMs
- * run apart (windows.c), an end is kept in the SM's boundary until the window is over.
+ * run apart (windows.c), an end is kept in the SM's boundary until the window is over. No more
+ * than so many start in some cycles, and of no more it is noted that they have ended (cta_starts,
+ * cta_ends): an H200 starts four in a cycle and notes one end in 1.2 (docs/h200.md).
  *
  * Of several grids one is at the head: of those with CTAs left to hand out the one of the highest
  * priority, and of these the oldest. Only when it has none left do CTAs of the next go into the
@@ -123,14 +125,37 @@ static int place(struct gpu *gpu, struct gpu_grid *grid, uint32_t sm, uint64_t s
     return 0;
 }
 
+/* When `ctas` more can pass, all at once and no sooner than `wanted_ps`. */
+static uint64_t pass(const struct gpu *gpu, struct gpu_gate *gate, const struct cta_rate *rate,
+                     uint32_t ctas, uint64_t wanted_ps)
+{
+    uint64_t interval_ps = rate->interval_cycles * gpu->clock.period_ps;
+    if (rate->ctas == 0) {
+        return wanted_ps;
+    }
+    if (wanted_ps >= gate->begin_ps + interval_ps) {
+        *gate = (struct gpu_gate){.begin_ps = wanted_ps};
+    }
+    for (; ctas > 0; ctas--) {
+        if (gate->ctas == rate->ctas) {
+            gate->begin_ps += interval_ps;
+            gate->ctas = 0;
+        }
+        gate->ctas++;
+    }
+    return gate->begin_ps > wanted_ps ? gate->begin_ps : wanted_ps;
+}
+
 /* The same for all CTAs of the grid's next cluster, of one CTA where the launch has none. */
 static int place_cluster(struct gpu *gpu, struct gpu_grid *grid, const uint32_t *sm,
-                         uint64_t start_ps, bool now)
+                         uint64_t wanted_ps, bool now)
 {
     uint64_t id = grid->cta_next / grid->cluster_size;
+    uint64_t start_ps =
+        pass(gpu, &gpu->starts, &gpu->model->cta_starts, grid->cluster_size, wanted_ps);
     int rc = grid->has_clusters ? gpu_cluster_begin(grid, id, sm) : 0;
     for (uint32_t rank = 0; rc == 0 && rank < grid->cluster_size; rank++) {
-        rc = place(gpu, grid, sm[rank], start_ps, now);
+        rc = place(gpu, grid, sm[rank], start_ps, now && start_ps == wanted_ps);
     }
     return rc;
 }
@@ -265,6 +290,21 @@ static void flush_begin(struct gpu *gpu, struct gpu_grid *grid, uint32_t sm, uin
     }
 }
 
+/*
+ * All CTAs have ended. A grid that has reached device memory is over some time after that is noted,
+ * whether it loaded or stored: 440 to 580 cycles on an H200 (docs/h200.md).
+ */
+static void grid_end_begin(struct gpu *gpu, struct gpu_grid *grid, uint32_t sm, uint64_t soonest_ps)
+{
+    uint32_t cycles = grid->counts.reaches_memory ? gpu->model->grid_end_cycles : 0;
+    uint64_t end_ps = grid->noted_ps + cycles * gpu->clock.period_ps;
+    if (end_ps > soonest_ps) {
+        grid->flushes++;
+        engine_at(gpu->boundary[sm].engine, end_ps, gpu->start_source, on_written, &grid->place[sm],
+                  0);
+    }
+}
+
 static void flush_ended(struct gpu_grid *grid, uint64_t at_ps)
 {
     grid->flushes--;
@@ -282,16 +322,24 @@ static void count_end(struct gpu *gpu, const struct gpu_cta_end *end)
     }
     grid->counts.warp_insns += end->counts.warp_insns;
     grid->counts.thread_insns += end->counts.thread_insns;
+    grid->counts.reaches_memory |= end->counts.reaches_memory;
     grid->last_end_ps = end->at_ps > grid->last_end_ps ? end->at_ps : grid->last_end_ps;
     note_placed(gpu, grid, end->cta, end->sm, true, end->at_ps);
     occupancy_give(&gpu->room[end->sm], &grid->sm.needs);
     if (grid->has_clusters) {
         gpu_clusters_sweep(grid, false);
     }
-    uint64_t latency_ps = gpu->model->sm.cta_start_cycles * gpu->clock.period_ps;
-    uint64_t next_ps = clock_align(&gpu->clock, end->at_ps) + latency_ps;
-    fill_again(gpu, end->sm, next_ps);
-    flush_begin(gpu, grid, end->sm, next_ps);
+    uint64_t answered_ps = clock_align(&gpu->clock, end->at_ps) +
+                           gpu->model->sm.cta_start_cycles * gpu->clock.period_ps;
+    uint64_t noted_ps = pass(gpu, &gpu->ends, &gpu->model->cta_ends, 1,
+                             end->counts.exited_cycle * gpu->clock.period_ps);
+    uint64_t free_ps = noted_ps + gpu->model->cta_end_cycles * gpu->clock.period_ps;
+    grid->noted_ps = noted_ps > grid->noted_ps ? noted_ps : grid->noted_ps;
+    fill_again(gpu, end->sm, free_ps > answered_ps ? free_ps : answered_ps);
+    flush_begin(gpu, grid, end->sm, answered_ps);
+    if (grid->cta_ended == grid->cta_count) {
+        grid_end_begin(gpu, grid, end->sm, answered_ps);
+    }
 }
 
 void gpu_cta_ended(struct gpu *gpu, const struct gpu_cta_end *end)

@@ -90,7 +90,8 @@ struct gpu_grid {
     struct gpu_cluster *clusters;
     uint64_t start_ps, last_end_ps; /* its begin; the end of the CTA that ended last */
     uint64_t end_ps;
-    uint32_t flushes;            /* L1s that are being written to memory */
+    uint64_t noted_ps;           /* the last end of a CTA is */
+    uint32_t flushes;            /* L1s that are being written to memory; the grid's own end */
     struct sm_cta_counts counts; /* of the CTAs that have ended */
     bool over, shared;           /* others were on the GPU with it */
 };
@@ -242,10 +243,14 @@ struct gpu {
     /* The grids on the GPU. */
     struct gpu_grid *grids; /* in order of priority, then as they came */
     struct sm_room *room;   /* of each SM: what the distributor has given out */
-    uint64_t period;        /* of use: between two idle times */
-    bool spoilt;            /* the last one ended with an error */
-    bool running;           /* the first of them has begun */
-    bool is_only_grid;      /* no other can come beside it */
+    struct gpu_gate {
+        uint64_t begin_ps; /* of the interval in which the last CTA has passed */
+        uint32_t ctas;     /* that pass in it */
+    } starts, ends;
+    uint64_t period;   /* of use: between two idle times */
+    bool spoilt;       /* the last one ended with an error */
+    bool running;      /* the first of them has begun */
+    bool is_only_grid; /* no other can come beside it */
     struct gpu_endless endless;
     bool (*alone)(const void *ctx); /* gpu_set_alone() */
     const void *alone_ctx;

@@ -88,6 +88,11 @@ struct model {
     struct number_list cluster_of; /* each SM's cluster; empty: runs of (almost) equal length */
     uint32_t concurrent_grids;
     uint32_t device_launch_cycles;
+    struct cta_rate {
+        uint32_t ctas, interval_cycles; /* no more in so many cycles; 0 CTAs: any */
+    } cta_starts, cta_ends;             /* of all SMs */
+    uint32_t cta_end_cycles;            /* from an end that is noted to a start in its place */
+    uint32_t grid_end_cycles;           /* from the last that is noted, where memory was reached */
     uint64_t core_period_ps;
     struct sm_spec sm;
     struct cache_spec l1_data;

@@ -4,6 +4,7 @@
  * numbers would be one more thing to keep true.
  */
 #include "model/param.h"
+#include "model/read.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -75,6 +76,8 @@ static const struct param params[] = {
 };
 
 #define PARAM_COUNT (sizeof(params) / sizeof(params[0]))
+
+_Static_assert(PARAM_COUNT <= PARAMS_MAX, "files keep a place for each parameter");
 
 size_t param_count(void)
 {

@@ -10,7 +10,7 @@
 #include "util/container/strbuf.h"
 
 #define PROBLEMS_MAX 20
-#define PARAMS_MAX 512
+#define PARAMS_MAX 640
 
 struct yaml_node;
 

@@ -190,6 +190,7 @@ static void warp_exit(struct sm *sm, struct sm_warp *warp)
 {
     warp->state = WARP_EXITED;
     warp->cta->live_warps--;
+    warp->cta->counts.exited_cycle = sm->cycle;
     barrier_exit(sm, warp);
     if (sm->gathers.send && !has_live_warps(sm)) {
         sm->gathers.send(sm->gathers.l1);

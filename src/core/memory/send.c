@@ -196,6 +196,7 @@ int lsu_send(struct sm *sm, struct lsu_access *access)
     }
     if (port->send(port->self, &request->mem)) {
         sm->stats.transactions++;
+        access->warp->cta->counts.reaches_memory |= described->space != SPACE_CONST;
         sm->stats.l1_bypasses += port == &sm->network || access->bypass;
         return 0;
     }
