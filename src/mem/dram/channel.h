@@ -38,7 +38,15 @@ struct dram_busy {
     uint64_t own;                     /* clock */
     uint64_t arrive, order;           /* of `next` */
     struct dram_busy *before, *after; /* in the subchannel's list of this kind, by `order` */
+    bool coming;                      /* in the channel's list of those */
 };
+
+/* What decides between commands where none may be overtaken: the clock, then that the row is open,
+ * then the order of sending; the latter two in one word. */
+struct dram_rank {
+    uint64_t clock, order;
+};
+#define DRAM_ROW_COMMAND (UINT64_C(1) << 63)
 
 struct dram_bank {
     uint64_t row;                         /* open, or DRAM_NO_ROW */
@@ -66,6 +74,11 @@ struct dram_subchannel {
     uint32_t oldest;
     uint64_t earliest[MEM_DRAM_REFRESH]; /* of each kind, by all of these: dram_sum_up() */
     struct dram_busy *first[MEM_DRAM_REFRESH], *last[MEM_DRAM_REFRESH]; /* whose next is that */
+    /* What comes first of all of its commands, as far as `settled`. What a bank waits for only gets
+     * later but by a look at it, so this stays so until its own clock does. */
+    bool settled;
+    struct dram_busy *best; /* NULL: there is none */
+    struct dram_rank rank;
 };
 
 /* What waits in the queue. Its request's arrive_ps is when it came. */
@@ -124,7 +137,9 @@ struct mem_dram {
     struct dram_entry *oldest, *newest; /* of those in the queue */
     struct dram_busy **busy;            /* banks that have entries, in no order */
     uint32_t busy_count;
-    uint64_t arrived; /* from this clock on, what the banks serve next has come */
+    uint64_t arrived;          /* from this clock on, what the banks serve next has come */
+    struct dram_busy **coming; /* all whose next had not come when it was looked at; others, too */
+    uint32_t coming_count;
     uint64_t sent;
     struct waiters space;
     struct dram_choice next; /* what will be done, if nothing comes in between */
@@ -197,8 +212,9 @@ static inline uint64_t dram_earliest(const struct dram_busy *busy)
 /* timing.c: the constraints between commands */
 int dram_banks_create(struct mem_dram *dram); /* SONDE_ENOMEM */
 void dram_banks_destroy(struct mem_dram *dram);
-/* Looks at a bank again, whose entries or state have changed. */
-void dram_look(struct mem_dram *dram, struct dram_bank *bank);
+/* Looks at a bank again, whose entries or state have changed. False: it serves next what it did,
+ * and waits for as much. */
+bool dram_look(struct mem_dram *dram, struct dram_bank *bank);
 /* Takes a bank that has no entries any more out of its subchannel's lists. */
 void dram_rest(struct dram_bank *bank);
 /* Gives it. Returns, for a column command, the clock at which its data end. */
@@ -206,6 +222,16 @@ uint64_t dram_give(struct mem_dram *dram, const struct dram_entry *entry,
                    enum mem_dram_command_kind kind, uint64_t clock);
 void dram_close_page(struct mem_dram *dram, const struct dram_entry *entry);
 void dram_refresh(struct mem_dram *dram, uint64_t clock);
+
+/* choose.c: which command comes next */
+struct dram_choice dram_choose(struct mem_dram *dram);
+/* What was chosen stays so, now that a bank has been looked at again: it is another, and not
+ * sooner. */
+bool dram_changes_nothing(const struct mem_dram *dram, const struct dram_bank *bank);
+/* A bank serves something else next, for a request that was sent to it. */
+void dram_offer(const struct mem_dram *dram, struct dram_busy *busy);
+/* What all banks wait for may be sooner or later than it was. */
+void dram_unsettle_all(struct mem_dram *dram);
 
 #define DRAM_SCHED(id, text, doc) extern const struct dram_sched_ops dram_sched_##id;
 #include "mem/dram/sched/sched.def"

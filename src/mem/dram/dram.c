@@ -287,6 +287,7 @@ static void finish(struct mem_dram *dram, struct dram_entry *entry, uint64_t end
 static void give_refresh(struct mem_dram *dram)
 {
     dram_refresh(dram, dram->next.clock);
+    dram_unsettle_all(dram);
     for (uint32_t i = 0; i < dram->busy_count; i++) {
         dram_look(dram, dram->busy[i]->bank);
     }
@@ -302,6 +303,7 @@ static void give_next(struct mem_dram *dram)
     }
     struct dram_entry *entry = next.entry;
     struct dram_bank *bank = entry->at;
+    bank->busy.sub->settled = false;
     uint64_t end = dram_give(dram, entry, next.kind, next.clock);
     entry->activated = entry->activated || next.kind == MEM_DRAM_ACTIVATE;
     if (dram_is_column(next.kind)) {
@@ -321,122 +323,12 @@ static void give_next(struct mem_dram *dram)
     }
 }
 
-/* Of two commands at one clock: that of an open row comes first, then that of the older entry. */
-static inline bool wins_tie(const struct mem_dram *dram, enum mem_dram_command_kind a,
-                            const struct dram_entry *of_a, enum mem_dram_command_kind b,
-                            const struct dram_entry *of_b, bool older)
-{
-    bool column = dram_is_column(a);
-    if (column == dram_is_column(b)) {
-        return older;
-    }
-    return dram_may_not_overtake(dram, older ? of_b : of_a, older ? of_a : of_b) ? older : column;
-}
-
-/* Does the command come first? */
-static bool is_better(const struct mem_dram *dram, const struct dram_choice *a,
-                      const struct dram_choice *b)
-{
-    return a->clock != b->clock ? a->clock < b->clock
-                                : wins_tie(dram, a->kind, a->entry, b->kind, b->entry,
-                                           a->entry->order < b->entry->order);
-}
-
-static const struct dram_entry *oldest_of_all(const struct mem_dram *dram)
-{
-    const struct dram_entry *oldest = dram->busy[0]->next;
-    for (uint32_t i = 1; i < dram->busy_count; i++) {
-        const struct dram_entry *entry = dram->busy[i]->next;
-        oldest = dram_is_older(entry, oldest) ? entry : oldest;
-    }
-    return oldest;
-}
-
-/* Most ties are of commands of one kind, which their order decides. */
-static inline bool comes_first(const struct mem_dram *dram, const struct dram_busy *busy,
-                               const struct dram_busy *best)
-{
-    bool older = busy->order < best->order;
-    return busy->kind == best->kind
-               ? older
-               : wins_tie(dram, busy->kind, busy->next, best->kind, best->next, older);
-}
-
-/* The first of two that wait for a command; `best` may be none yet. */
-static inline bool is_first(const struct mem_dram *dram, const struct dram_busy *busy,
-                            uint64_t clock, const struct dram_busy *best, uint64_t best_clock)
-{
-    return clock < best_clock || (clock == best_clock && best && comes_first(dram, busy, best));
-}
-
-/* Of all banks, one after the other: what some serve next has not come yet, or data pass in order.
- * (Where one of equals has not come, which is first can depend on the order of asking.) */
-static const struct dram_busy *first_of_all(struct mem_dram *dram, uint64_t *best_clock)
-{
-    const struct dram_busy *best = NULL;
-    const struct dram_entry *oldest = dram->sched->in_order ? oldest_of_all(dram) : NULL;
-    for (uint32_t i = 0; i < dram->busy_count; i++) {
-        const struct dram_busy *busy = dram->busy[i];
-        if (busy->arrive > dram->now) {
-            dram_look(dram, busy->bank); /* another one may have come */
-        }
-        if (busy->own > *best_clock ||
-            (oldest && busy->next != oldest && dram_is_column(busy->kind))) {
-            continue;
-        }
-        uint64_t clock = dram_earliest(busy);
-        if (is_first(dram, busy, clock, best, *best_clock)) {
-            *best_clock = clock;
-            best = busy;
-        }
-    }
-    return best;
-}
-
-/* The same where all have come. A list has its oldest first: once one waits for nothing but what
- * its subchannel shares, none after it comes before it. */
-static const struct dram_busy *first_of_lists(const struct mem_dram *dram, uint64_t *best_clock)
-{
-    const struct dram_busy *best = NULL;
-    const struct dram_subchannel *end = dram->subchannels + dram->timing.subchannels;
-    for (const struct dram_subchannel *sub = dram->subchannels; sub < end; sub++) {
-        for (uint32_t kind = 0; kind < MEM_DRAM_REFRESH; kind++) {
-            uint64_t clock = UINT64_MAX, earliest = sub->earliest[kind];
-            const struct dram_busy *busy = earliest > *best_clock ? NULL : sub->first[kind];
-            for (; busy && clock != earliest; busy = busy->after) {
-                clock = dram_earliest(busy);
-                if (is_first(dram, busy, clock, best, *best_clock)) {
-                    *best_clock = clock;
-                    best = busy;
-                }
-            }
-        }
-    }
-    return best;
-}
-
-static struct dram_choice choose(struct mem_dram *dram)
-{
-    if (dram->busy_count == 0) {
-        return (struct dram_choice){.clock = UINT64_MAX};
-    }
-    for (uint32_t i = 0; i < dram->timing.subchannels; i++) {
-        dram_sum_up(dram, &dram->subchannels[i]);
-    }
-    bool one_by_one = dram->sched->in_order || dram->arrived > dram->now;
-    uint64_t clock = UINT64_MAX;
-    const struct dram_busy *best =
-        one_by_one ? first_of_all(dram, &clock) : first_of_lists(dram, &clock);
-    return best ? (struct dram_choice){best->next, best->kind, clock}
-                : (struct dram_choice){.clock = UINT64_MAX};
-}
-
 static void on_command(void *ctx, uint64_t arg);
 
 /* Choose the next command; a refresh that is due before it comes first. */
 static void think(struct mem_dram *dram)
 {
-    dram->next = choose(dram);
+    dram->next = dram_choose(dram);
     if (dram->next.clock == UINT64_MAX) {
         dram->event_ps = ENGINE_NEVER;
         return;
@@ -515,23 +407,6 @@ static void locate(struct dram_entry *entry, const struct mem_dram *dram, uint64
     entry->bursts = (uint16_t)(bursts + entry->reads);
 }
 
-/* What was chosen stays so, now that a bank has been looked at again: it is another, and not
- * sooner. */
-static bool changes_nothing(const struct mem_dram *dram, const struct dram_bank *bank)
-{
-    const struct dram_choice *next = &dram->next;
-    const struct dram_busy *busy = &bank->busy;
-    if (!next->entry || next->entry->arrive > dram->now) {
-        return false;
-    }
-    if (next->entry->at == bank) {
-        return next->entry == busy->next && next->kind == busy->kind;
-    }
-    dram_sum_up(dram, &dram->subchannels[bank->subchannel]);
-    struct dram_choice other = {busy->next, busy->kind, dram_earliest(busy)};
-    return !is_better(dram, &other, next);
-}
-
 static bool dram_send(void *self, struct mem_request *request)
 {
     struct mem_dram *dram = self;
@@ -548,8 +423,10 @@ static bool dram_send(void *self, struct mem_request *request)
     entry->arrive = (request->arrive_ps + period_ps - 1) / period_ps;
     locate(entry, dram, request->paddr);
     queue_append(dram, entry);
-    dram_look(dram, entry->at);
-    if (!changes_nothing(dram, entry->at)) {
+    if (dram_look(dram, entry->at)) {
+        dram_offer(dram, &entry->at->busy);
+    }
+    if (!dram_changes_nothing(dram, entry->at)) {
         think(dram);
     }
     return true;

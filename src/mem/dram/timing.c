@@ -52,7 +52,9 @@ int dram_banks_create(struct mem_dram *dram)
     if (!dram->subchannels) {
         return error_memory();
     }
-    int rc = 0;
+    dram->coming =
+        calloc((size_t)dram->timing.subchannels * dram->spec->banks, sizeof(struct dram_busy *));
+    int rc = dram->coming ? 0 : error_memory();
     for (uint32_t i = 0; rc == 0 && i < dram->timing.subchannels; i++) {
         rc = subchannel_create(dram, &dram->subchannels[i]);
     }
@@ -66,6 +68,7 @@ void dram_banks_destroy(struct mem_dram *dram)
         free(dram->subchannels[i].groups);
     }
     free(dram->subchannels);
+    free(dram->coming);
 }
 
 static void list_remove(struct dram_busy *busy)
@@ -95,7 +98,7 @@ void dram_rest(struct dram_bank *bank)
     bank->busy.next = NULL;
 }
 
-void dram_look(struct mem_dram *dram, struct dram_bank *bank)
+bool dram_look(struct mem_dram *dram, struct dram_bank *bank)
 {
     struct dram_busy *busy = &bank->busy;
     struct dram_entry *next = dram->sched->next(dram, bank);
@@ -108,11 +111,17 @@ void dram_look(struct mem_dram *dram, struct dram_bank *bank)
         kind = MEM_DRAM_ACTIVATE;
         own = bank->activate;
     }
+    own = later(own, next->arrive);
+    bool waits_alike = busy->own == own;
     busy->arrive = next->arrive;
-    busy->own = later(own, next->arrive);
+    busy->own = own;
     dram_hold(&dram->arrived, next->arrive);
+    if (next->arrive > dram->now && !busy->coming) {
+        busy->coming = true;
+        dram->coming[dram->coming_count++] = busy;
+    }
     if (busy->next && busy->kind == kind && busy->order == next->order) {
-        return; /* its place is the same; so is `next` */
+        return !waits_alike; /* its place is the same; so is `next` */
     }
     if (busy->next) {
         list_remove(busy);
@@ -121,6 +130,7 @@ void dram_look(struct mem_dram *dram, struct dram_bank *bank)
     busy->kind = kind;
     busy->order = next->order;
     list_insert(busy);
+    return true;
 }
 
 static void note(const struct mem_dram *dram, enum mem_dram_command_kind kind, uint64_t clock,
