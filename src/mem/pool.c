@@ -1,19 +1,26 @@
-/* Growing a pool: each chunk is as many objects as fit into about 16 KiB, at least 16; the first is
- * 16, for an SM's pools are many, and most of them never need more. */
+/*
+ * Growing a pool: each chunk is as many objects as fit into about 16 KiB, at least 16; the first is
+ * 16, for an SM's pools are many, and most of them never need more. An object of a line of the
+ * host's cache or more begins with one.
+ */
 #include "mem/pool.h"
 
+#include <stdalign.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/error.h"
 
+enum { HOST_LINE_BYTES = 64 };
+
 struct pool_chunk {
-    struct pool_chunk *next;
-    max_align_t objects[];
+    alignas(HOST_LINE_BYTES) struct pool_chunk *next;
+    alignas(HOST_LINE_BYTES) unsigned char objects[];
 };
 
 void pool_init(struct pool *pool, size_t object_bytes)
 {
-    size_t unit = sizeof(max_align_t);
+    size_t unit = object_bytes < HOST_LINE_BYTES ? sizeof(max_align_t) : HOST_LINE_BYTES;
     *pool = (struct pool){.object_bytes = (object_bytes + unit - 1) / unit * unit};
 }
 
@@ -31,13 +38,16 @@ int pool_grow(struct pool *pool)
 {
     size_t count = 16384 / pool->object_bytes;
     count = count < 16 || !pool->chunks ? 16 : count;
-    struct pool_chunk *chunk = calloc(1, sizeof *chunk + count * pool->object_bytes);
+    size_t bytes = sizeof(struct pool_chunk) + count * pool->object_bytes;
+    bytes = (bytes + HOST_LINE_BYTES - 1) / HOST_LINE_BYTES * HOST_LINE_BYTES;
+    struct pool_chunk *chunk = aligned_alloc(HOST_LINE_BYTES, bytes);
     if (!chunk) {
         return error_memory();
     }
+    memset(chunk, 0, bytes);
     chunk->next = pool->chunks;
     pool->chunks = chunk;
-    char *objects = (char *)chunk->objects;
+    unsigned char *objects = chunk->objects;
     for (size_t i = count; i-- > 0;) {
         pool_put(pool, objects + i * pool->object_bytes);
     }

@@ -434,17 +434,16 @@ void mem_cache_invalidate(struct mem_cache *cache)
         return;
     }
     struct tags *tags = &cache->tags;
-    for (uint32_t set = 0; set < tags->sets && tags->held > 0; set++) {
-        if (tags->filled[set] == 0) {
-            continue; /* a large cache is invalidated often and hardly filled */
-        }
-        for (uint32_t slot = tags->first[set]; slot < tags->first[set + 1]; slot++) {
+    /* A large cache is invalidated often and hardly filled. */
+    for (uint32_t set = 0; (set = tags_next_touched(tags, set)) < tags->sets;) {
+        uint32_t *filled = tags_filled(tags, set), first = tags_first(tags, set);
+        for (uint32_t slot = first; slot < first + tags_ways(tags, set); slot++) {
             cache->stats.writebacks += tags->slot[slot].dirty != 0;
             written_forget(&cache->written, slot);
             tags->slot[slot] = (struct tag_line){0};
         }
-        tags->held -= tags->filled[set];
-        tags->filled[set] = 0;
+        tags->held -= *filled;
+        *filled = 0;
     }
     cache->miss_ops->discard_all(cache->misses);
 }

@@ -12,6 +12,8 @@
 #include "mem/mem.h"
 #include "util/error.h"
 
+enum { HOST_LINE_BYTES = 64 };
+
 static uint32_t spec_ways(const struct cache_spec *spec, uint32_t set)
 {
     return spec->unequal_count ? spec->ways_per_set[set] : spec->ways;
@@ -120,6 +122,30 @@ static void tags_plan_index(struct tags *tags)
     }
 }
 
+static size_t round_up(size_t bytes, size_t to)
+{
+    return (bytes + to - 1) / to * to;
+}
+
+/* `most`: ways of a set. A set that fits does not lie across two lines of the host's cache. */
+static bool lay_out_sets(struct tags *tags, uint32_t most)
+{
+    tags->filled_at = most * sizeof(uint32_t);
+    tags->state_at = round_up(tags->filled_at + sizeof(uint32_t), 8);
+    size_t bytes = tags->state_at + tags->replacement.ops->state_bytes(most), stride = 16;
+    while (stride < bytes && stride < HOST_LINE_BYTES) {
+        stride *= 2;
+    }
+    tags->set_stride = round_up(bytes, stride);
+    size_t all = round_up(tags->sets * tags->set_stride, HOST_LINE_BYTES);
+    tags->sets_asked = aligned_alloc(HOST_LINE_BYTES, all);
+    if (tags->sets_asked) {
+        memset(tags->sets_asked, 0, all);
+    }
+    tags->touched = calloc(tags->sets / 64 + 1, sizeof *tags->touched);
+    return tags->sets_asked && tags->touched;
+}
+
 static int tags_allocate_arrays(struct tags *tags)
 {
     uint32_t most = 0;
@@ -132,24 +158,33 @@ static int tags_allocate_arrays(struct tags *tags)
         tags->first[set + 1] = tags->first[set] + ways;
         most = ways > most ? ways : most;
     }
+    tags->ways = tags->spec->unequal_count ? 0 : most;
     tags->lines = tags->first[tags->sets];
     assert(tags->sets > 0 && tags->lines > 0); /* the specification was checked */
     uint64_t data_bytes = tags->spec->data_bytes;
     tags->data_lines = data_bytes ? (uint32_t)(data_bytes / tags->spec->line_bytes) : tags->lines;
-    tags->state_stride = (tags->replacement.ops->state_bytes(most) + 7) / 8 * 8;
-    tags->filled = calloc(tags->sets, sizeof *tags->filled);
-    tags->short_tag = calloc(tags->lines, sizeof *tags->short_tag);
+    if (!lay_out_sets(tags, most)) {
+        return error_memory();
+    }
     tags->slot = calloc(tags->lines, sizeof *tags->slot);
-    tags->state = calloc(tags->sets, tags->state_stride ? tags->state_stride : 1);
     bool needs_physical = tags->spec->address == ADDRESS_VIRTUAL;
     if (needs_physical) {
         tags->physical = calloc(tags->lines, sizeof *tags->physical);
     }
-    if (!tags->filled || !tags->short_tag || !tags->slot || !tags->state ||
-        (needs_physical && !tags->physical)) {
+    if (!tags->slot || (needs_physical && !tags->physical)) {
         return error_memory();
     }
     return 0;
+}
+
+static inline uint32_t *set_tags(const struct tags *tags, uint32_t set)
+{
+    return (uint32_t *)(void *)(tags->sets_asked + set * tags->set_stride);
+}
+
+static inline void *set_state(const struct tags *tags, uint32_t set)
+{
+    return tags->sets_asked + set * tags->set_stride + tags->state_at;
 }
 
 int tags_init(struct tags *tags, const struct cache_spec *spec)
@@ -170,7 +205,7 @@ int tags_init(struct tags *tags, const struct cache_spec *spec)
         return rc;
     }
     for (uint32_t set = 0; set < tags->sets; set++) {
-        tags->replacement.ops->init(tags->state + set * tags->state_stride, spec_ways(spec, set));
+        tags->replacement.ops->init(set_state(tags, set), spec_ways(spec, set));
     }
     return 0;
 }
@@ -178,11 +213,10 @@ int tags_init(struct tags *tags, const struct cache_spec *spec)
 void tags_free(struct tags *tags)
 {
     free(tags->first);
-    free(tags->filled);
-    free(tags->short_tag);
     free(tags->slot);
     free(tags->physical);
-    free(tags->state);
+    free(tags->sets_asked);
+    free(tags->touched);
     *tags = (struct tags){0};
 }
 
@@ -236,11 +270,13 @@ static inline uint32_t block_matches(const uint32_t *tag, uint32_t wanted)
     return found[0] | found[1] | found[2] | found[3];
 }
 
-static inline uint32_t find_in_block(const struct tags *tags, uint32_t slot, uint64_t line)
+/* Of BLOCK ways, the first of which has slot `first`. */
+static inline uint32_t find_in_block(const struct tags *tags, const uint32_t *tag, uint32_t first,
+                                     uint64_t line)
 {
-    uint32_t matches = block_matches(tags->short_tag + slot, (uint32_t)line);
+    uint32_t matches = block_matches(tag, (uint32_t)line);
     for (; matches; matches &= matches - 1) {
-        uint32_t at = slot + (uint32_t)__builtin_ctz(matches);
+        uint32_t at = first + (uint32_t)__builtin_ctz(matches);
         if (slot_holds(tags, at, line)) {
             return at;
         }
@@ -250,56 +286,45 @@ static inline uint32_t find_in_block(const struct tags *tags, uint32_t slot, uin
 
 uint32_t tags_find(const struct tags *tags, uint32_t set, uint64_t line)
 {
-    uint32_t wanted = (uint32_t)line, slot = tags->first[set], end = tags->first[set + 1];
-    while (end - slot >= BLOCK) {
-        if (end - slot >= MANY && !many_have(tags->short_tag + slot, wanted)) {
-            slot += MANY;
+    const uint32_t *tag = set_tags(tags, set), wanted = (uint32_t)line;
+    uint32_t first = tags_first(tags, set), ways = tags_ways(tags, set), way = 0;
+    while (ways - way >= BLOCK) {
+        if (ways - way >= MANY && !many_have(tag + way, wanted)) {
+            way += MANY;
             continue;
         }
-        uint32_t found = find_in_block(tags, slot, line);
+        uint32_t found = find_in_block(tags, tag + way, first + way, line);
         if (found != TAGS_NONE) {
             return found;
         }
-        slot += BLOCK;
+        way += BLOCK;
     }
-    for (; slot < end; slot++) {
-        if (tags->short_tag[slot] == wanted && slot_holds(tags, slot, line)) {
-            return slot;
+    for (; way < ways; way++) {
+        if (tag[way] == wanted && slot_holds(tags, first + way, line)) {
+            return first + way;
         }
     }
     return TAGS_NONE;
 }
 
-static inline void *set_state(const struct tags *tags, uint32_t set)
-{
-    return tags->state + set * tags->state_stride;
-}
-
-static inline uint32_t set_ways(const struct tags *tags, uint32_t set)
-{
-    return tags->first[set + 1] - tags->first[set];
-}
-
 void tags_expect(const struct tags *tags, uint64_t address)
 {
-    enum { HOST_LINE_BYTES = 64, MANY_LINES = 4096 }; /* fewer lie in the host's caches anyway */
+    enum { MANY_LINES = 4096 }; /* fewer lie in the host's caches anyway */
     if (tags->lines < MANY_LINES) {
         return;
     }
     uint64_t line = tags_line(tags, address);
     uint32_t set = tags_set(tags, line * tags->spec->line_bytes);
-    const uint32_t *first = tags->short_tag + tags->first[set];
-    for (size_t i = 0; i < set_ways(tags, set); i += HOST_LINE_BYTES / sizeof *first) {
-        __builtin_prefetch(first + i);
+    const unsigned char *asked = tags->sets_asked + set * tags->set_stride;
+    for (size_t i = 0; i < tags->set_stride; i += HOST_LINE_BYTES) {
+        __builtin_prefetch(asked + i, 1);
     }
-    __builtin_prefetch(set_state(tags, set), 1);
-    __builtin_prefetch(&tags->filled[set], 1);
 }
 
 void tags_use(struct tags *tags, uint32_t set, uint32_t slot)
 {
-    tags->replacement.ops->on_hit(set_state(tags, set), set_ways(tags, set),
-                                  slot - tags->first[set]);
+    tags->replacement.ops->on_hit(set_state(tags, set), tags_ways(tags, set),
+                                  slot - tags_first(tags, set));
 }
 
 /*
@@ -310,7 +335,7 @@ void tags_use(struct tags *tags, uint32_t set, uint32_t slot)
 static uint32_t victim_of_part(struct tags *tags, uint32_t set)
 {
     const struct replacement_ops *ops = tags->replacement.ops;
-    uint32_t ways = set_ways(tags, set), first = tags->first[set], way = 0;
+    uint32_t ways = tags_ways(tags, set), first = tags_first(tags, set), way = 0;
     for (uint32_t i = 0; i < ways; i++) {
         way = ops->victim(&tags->replacement, set_state(tags, set), ways);
         if (tag_line_is_there(&tags->slot[first + way])) {
@@ -331,7 +356,7 @@ static uint32_t next_holder(struct tags *tags)
     do {
         set = tags->hand;
         tags->hand = set + 1 == tags->sets ? 0 : set + 1;
-    } while (tags->filled[set] == 0);
+    } while (*tags_filled(tags, set) == 0);
     return set;
 }
 
@@ -342,10 +367,10 @@ static uint32_t next_holder(struct tags *tags)
 static uint32_t take_empty(struct tags *tags, uint32_t set, struct tag_line *evicted,
                            uint64_t *evicted_physical)
 {
-    uint32_t first = tags->first[set], way = 0;
+    uint32_t first = tags_first(tags, set), way = 0;
     if (tags->held == tags->data_lines) {
-        uint32_t giver = tags->filled[set] ? set : next_holder(tags);
-        uint32_t given = victim_of_part(tags, giver), slot = tags->first[giver] + given;
+        uint32_t giver = *tags_filled(tags, set) ? set : next_holder(tags);
+        uint32_t given = victim_of_part(tags, giver), slot = tags_first(tags, giver) + given;
         *evicted_physical = tags->physical ? tags->physical[slot] : 0;
         *evicted = tags_drop(tags, giver, slot);
         way = giver == set ? given : 0;
@@ -353,7 +378,9 @@ static uint32_t take_empty(struct tags *tags, uint32_t set, struct tag_line *evi
     while (tag_line_is_there(&tags->slot[first + way])) {
         way++;
     }
-    tags->filled[set]++;
+    if (++*tags_filled(tags, set) == 1) {
+        tags->touched[set / 64] |= UINT64_C(1) << set % 64;
+    }
     tags->held++;
     return way;
 }
@@ -361,10 +388,10 @@ static uint32_t take_empty(struct tags *tags, uint32_t set, struct tag_line *evi
 uint32_t tags_allocate(struct tags *tags, uint32_t set, uint64_t line, uint64_t physical,
                        struct tag_line *evicted, uint64_t *evicted_physical)
 {
-    uint32_t ways = set_ways(tags, set), first = tags->first[set], way;
+    uint32_t ways = tags_ways(tags, set), first = tags_first(tags, set), way;
     *evicted = (struct tag_line){0};
     *evicted_physical = 0;
-    if (tags->filled[set] < ways) {
+    if (*tags_filled(tags, set) < ways) {
         way = take_empty(tags, set, evicted, evicted_physical);
     } else {
         way = tags->replacement.ops->victim(&tags->replacement, set_state(tags, set), ways);
@@ -376,16 +403,28 @@ uint32_t tags_allocate(struct tags *tags, uint32_t set, uint64_t line, uint64_t 
         tags->physical[slot] = physical;
     }
     tags->slot[slot] = (struct tag_line){.line = line};
-    tags->short_tag[slot] = (uint32_t)line;
+    set_tags(tags, set)[way] = (uint32_t)line;
     tags->replacement.ops->on_fill(set_state(tags, set), ways, way);
     return slot;
+}
+
+uint32_t tags_next_touched(struct tags *tags, uint32_t set)
+{
+    for (uint32_t at = set; at < tags->sets; at += 64 - at % 64) {
+        uint64_t *word = &tags->touched[at / 64], left = *word >> at % 64 << at % 64;
+        if (left) {
+            *word &= ~(left & -left);
+            return at - at % 64 + (uint32_t)__builtin_ctzll(left);
+        }
+    }
+    return tags->sets;
 }
 
 struct tag_line tags_drop(struct tags *tags, uint32_t set, uint32_t slot)
 {
     struct tag_line dropped = tags->slot[slot];
     tags->slot[slot] = (struct tag_line){0};
-    tags->filled[set]--;
+    --*tags_filled(tags, set);
     tags->held--;
     return dropped;
 }

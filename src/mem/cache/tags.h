@@ -50,16 +50,36 @@ struct tags {
     uint32_t sets, lines;
     uint32_t data_lines, held; /* lines that the data array has room for; that it holds */
     uint32_t hand;             /* the set asked next, where a line's own has none to give */
+    uint32_t ways;             /* of all sets; 0: they differ */
     uint32_t *first;           /* [sets + 1] */
-    uint32_t *filled;          /* [sets]: ways in use */
-    uint32_t *short_tag;       /* [lines]: the low half of the line number, compared first */
     struct tag_line *slot;     /* [lines] */
     uint64_t *physical;        /* [lines]: where a line lies, for caches that know lines
                                   by virtual addresses; else NULL */
     struct replacement replacement;
-    size_t state_stride;
-    unsigned char *state; /* the policy's, state_stride bytes a set */
+    /* What a lookup asks of a set lies together, from a line of the host's cache on: the low halves
+     * of its line numbers, which are compared first, how many ways are in use, the policy's state.
+     */
+    unsigned char *sets_asked; /* [sets], set_stride bytes each */
+    size_t set_stride, filled_at, state_at;
+    uint64_t *touched; /* a bit a set: it has had a line since all were emptied */
 };
+
+/* Slots of a set: from here on, so many. */
+static inline uint32_t tags_first(const struct tags *tags, uint32_t set)
+{
+    return tags->ways ? set * tags->ways : tags->first[set];
+}
+
+static inline uint32_t tags_ways(const struct tags *tags, uint32_t set)
+{
+    return tags->ways ? tags->ways : tags->first[set + 1] - tags->first[set];
+}
+
+/* The ways in use. */
+static inline uint32_t *tags_filled(const struct tags *tags, uint32_t set)
+{
+    return (uint32_t *)(void *)(tags->sets_asked + set * tags->set_stride + tags->filled_at);
+}
 
 /* SONDE_EINPUT, naming the parameter, when the geometry does not hold together. */
 int tags_check(const struct cache_spec *spec);
@@ -96,6 +116,10 @@ void tags_use(struct tags *tags, uint32_t set, uint32_t slot);
  */
 uint32_t tags_allocate(struct tags *tags, uint32_t set, uint64_t line, uint64_t physical,
                        struct tag_line *evicted, uint64_t *evicted_physical);
+
+/* The first set from `set` on that has had a line since it was last asked for here; tags->sets:
+ * none has. The caller empties it. */
+uint32_t tags_next_touched(struct tags *tags, uint32_t set);
 
 /* Empties one slot; what was in it is returned. */
 struct tag_line tags_drop(struct tags *tags, uint32_t set, uint32_t slot);
