@@ -1,11 +1,13 @@
 /*
  * Growing a pool: each chunk is as many objects as fit into about 16 KiB, at least 16; the first is
- * 16, for an SM's pools are many, and most of them never need more. An object of a line of the
- * host's cache or more begins with one.
+ * 16, for an SM's pools are many, and most of them never need more. Objects are touched when they
+ * are taken for the first time, not before. One of a line of the host's cache or more begins with
+ * one.
  */
 #include "mem/pool.h"
 
 #include <stdalign.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,24 +34,33 @@ void pool_free_all(struct pool *pool)
         pool->chunks = next;
     }
     pool->free = NULL;
+    pool->fresh = pool->end = NULL;
 }
 
-int pool_grow(struct pool *pool)
+static bool pool_grow(struct pool *pool)
 {
     size_t count = 16384 / pool->object_bytes;
     count = count < 16 || !pool->chunks ? 16 : count;
-    size_t bytes = sizeof(struct pool_chunk) + count * pool->object_bytes;
+    size_t objects = count * pool->object_bytes, bytes = sizeof(struct pool_chunk) + objects;
     bytes = (bytes + HOST_LINE_BYTES - 1) / HOST_LINE_BYTES * HOST_LINE_BYTES;
     struct pool_chunk *chunk = aligned_alloc(HOST_LINE_BYTES, bytes);
     if (!chunk) {
-        return error_memory();
+        error_memory();
+        return false;
     }
-    memset(chunk, 0, bytes);
     chunk->next = pool->chunks;
     pool->chunks = chunk;
-    unsigned char *objects = chunk->objects;
-    for (size_t i = count; i-- > 0;) {
-        pool_put(pool, objects + i * pool->object_bytes);
+    pool->fresh = chunk->objects;
+    pool->end = chunk->objects + objects;
+    return true;
+}
+
+void *pool_take_fresh(struct pool *pool)
+{
+    if (pool->fresh == pool->end && !pool_grow(pool)) {
+        return NULL;
     }
-    return 0;
+    void *object = pool->fresh;
+    pool->fresh += pool->object_bytes;
+    return memset(object, 0, pool->object_bytes);
 }

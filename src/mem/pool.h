@@ -12,23 +12,24 @@ struct pool_chunk;
 
 struct pool {
     size_t object_bytes;
-    void *free; /* each free object's first word points at the next */
+    void *free;                 /* each free object's first word points at the next */
+    unsigned char *fresh, *end; /* of the last chunk: never taken yet */
     struct pool_chunk *chunks;
 };
 
 void pool_init(struct pool *pool, size_t object_bytes);
 void pool_free_all(struct pool *pool);
 
-/* Adds a chunk to the free objects; SONDE_ENOMEM. */
-int pool_grow(struct pool *pool);
+/* One that was never taken, all its bytes 0; NULL when memory is out. */
+void *pool_take_fresh(struct pool *pool);
 
 /* NULL when memory is out. */
 static inline void *pool_take(struct pool *pool)
 {
-    if (!pool->free && pool_grow(pool) < 0) {
-        return NULL;
-    }
     void *object = pool->free;
+    if (!object) {
+        return pool_take_fresh(pool);
+    }
     pool->free = *(void **)object;
     return object;
 }

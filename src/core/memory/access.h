@@ -19,6 +19,7 @@
 #include "engine/engine.h"
 #include "exec/exec.h"
 #include "mem/mem.h"
+#include "mem/pool.h"
 
 struct sm;
 struct sm_warp;
@@ -51,7 +52,7 @@ extern const struct access_completion access_completion;
 /* A warp memory instruction on its way through one of them. */
 struct lsu_access {
     const struct access_completion *completion;
-    struct lsu_access *next; /* in the queue, in the texture unit, or in the pool */
+    struct lsu_access *next; /* in the queue, or in the texture unit */
     struct lsu_access *next_atomic;
     struct sm_warp *warp;
     const struct exec_uop_info *info;
@@ -76,8 +77,8 @@ struct lsu_access {
 struct lsu_request {
     struct mem_request mem; /* first: what travels */
     struct lsu_access *owner;
-    struct lsu_request *next_free;
-    bool served; /* of an atomic: L2 has performed it */
+    struct lsu_request *next_joined; /* merge.c */
+    bool served;                     /* of an atomic: L2 has performed it */
 };
 
 static inline bool is_atomic(const struct lsu_access *access)
@@ -100,10 +101,11 @@ static inline bool has_result(const struct exec_uop_info *info)
 
 /* pool.c: memory is taken up to the high-water mark and kept. NULL: there is none. */
 struct access_pool {
-    struct lsu_access *accesses;
+    struct pool accesses, requests;
     struct access_detail *details;
-    struct lsu_request *requests;
 };
+
+void access_pool_init(struct access_pool *pool);
 
 struct lsu_access *access_take(struct access_pool *pool); /* with a detail */
 void access_release(struct access_pool *pool, struct lsu_access *access);

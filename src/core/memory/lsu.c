@@ -205,6 +205,7 @@ int lsu_init(struct sm *sm)
     if (spec->constant.interval_cycles) {
         queue[PIPE_CONSTANT].interval_cycles = spec->constant.interval_cycles;
     }
+    access_pool_init(&sm->lsu.pool);
     lanes_init(sm);
     lsu_reset(sm);
     int rc = merge_init(sm);

@@ -68,7 +68,7 @@ static void on_reply(void *ctx, uint64_t arg)
     struct lsu_request *joined = take_out(sm, sent)->joined;
     sent->owner->completion->reply(sm, arg);
     while (joined) {
-        struct lsu_request *next = joined->next_free; /* the reply frees it */
+        struct lsu_request *next = joined->next_joined; /* the reply frees it */
         joined->owner->completion->reply(sm, (uintptr_t)joined);
         joined = next;
     }
@@ -96,9 +96,9 @@ bool merge_join(struct sm *sm, struct lsu_request *request)
     for (struct merge_entry *e = *bucket_of(sm, request); e; e = e->next) {
         const struct mem_request *sent = &e->sent->mem;
         if (sent->vaddr <= first && end <= sent->vaddr + sent->bytes) {
-            request->next_free = NULL;
+            request->next_joined = NULL;
             *e->end = request;
-            e->end = &request->next_free;
+            e->end = &request->next_joined;
             sm->stats.merged_requests++;
             return true;
         }

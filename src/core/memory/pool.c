@@ -1,10 +1,18 @@
 /*
- * The pool of accesses, details and requests: three lists of what is not in use. An SM's demand has
- * a high-water mark, so allocation stops soon after the start of a launch.
+ * The pool of accesses, details and requests that are not in use. An SM's demand has a high-water
+ * mark, so allocation stops soon after the start of a launch. A large GPU's SMs do not reach theirs
+ * in a short one; accesses and requests are made several at a time, details, which are large and
+ * few, one by one.
  */
 #include <stdlib.h>
 
 #include "core/memory/access.h"
+
+void access_pool_init(struct access_pool *pool)
+{
+    pool_init(&pool->accesses, sizeof(struct lsu_access));
+    pool_init(&pool->requests, sizeof(struct lsu_request));
+}
 
 static struct access_detail *detail_take(struct access_pool *pool)
 {
@@ -18,12 +26,7 @@ static struct access_detail *detail_take(struct access_pool *pool)
 
 struct lsu_access *access_take(struct access_pool *pool)
 {
-    struct lsu_access *access = pool->accesses;
-    if (access) {
-        pool->accesses = access->next;
-    } else {
-        access = malloc(sizeof *access);
-    }
+    struct lsu_access *access = pool_take(&pool->accesses);
     if (!access) {
         return NULL;
     }
@@ -54,41 +57,26 @@ void access_sent(struct access_pool *pool, struct lsu_access *access)
 void access_release(struct access_pool *pool, struct lsu_access *access)
 {
     detail_release(pool, access);
-    access->next = pool->accesses;
-    pool->accesses = access;
+    pool_put(&pool->accesses, access);
 }
 
 struct lsu_request *request_take(struct access_pool *pool)
 {
-    struct lsu_request *request = pool->requests;
-    if (request) {
-        pool->requests = request->next_free;
-        return request;
-    }
-    return malloc(sizeof *request);
+    return pool_take(&pool->requests);
 }
 
 void request_release(struct access_pool *pool, struct lsu_request *request)
 {
-    request->next_free = pool->requests;
-    pool->requests = request;
+    pool_put(&pool->requests, request);
 }
 
 void access_pool_free(struct access_pool *pool)
 {
-    while (pool->accesses) {
-        struct lsu_access *next = pool->accesses->next;
-        free(pool->accesses);
-        pool->accesses = next;
-    }
     while (pool->details) {
         struct access_detail *next = pool->details->next;
         free(pool->details);
         pool->details = next;
     }
-    while (pool->requests) {
-        struct lsu_request *next = pool->requests->next_free;
-        free(pool->requests);
-        pool->requests = next;
-    }
+    pool_free_all(&pool->accesses);
+    pool_free_all(&pool->requests);
 }

@@ -21,41 +21,44 @@
 static int list_init(struct slot_list *list, uint32_t lines)
 {
     list->lines = lines;
-    list->next = malloc(((size_t)lines + 1) * sizeof *list->next);
-    list->previous = malloc(((size_t)lines + 1) * sizeof *list->previous);
-    if (!list->next || !list->previous) {
+    list->links = malloc(((size_t)lines + 1) * sizeof *list->links);
+    if (!list->links) {
         return error_memory();
     }
     for (uint32_t i = 0; i < lines; i++) {
-        list->next[i] = WRITTEN_OUT;
+        list->links[i].next = WRITTEN_OUT;
     }
-    list->next[lines] = list->previous[lines] = lines;
+    list->links[lines] = (struct slot_link){lines, lines};
     return 0;
+}
+
+static inline bool list_has(const struct slot_list *list, uint32_t slot)
+{
+    return list->links[slot].next != WRITTEN_OUT;
 }
 
 static void list_put(struct slot_list *list, uint32_t slot, bool in)
 {
-    if (!list->next || (list->next[slot] != WRITTEN_OUT) == in) {
+    if (!list->links || list_has(list, slot) == in) {
         return;
     }
+    struct slot_link *links = list->links, *link = &links[slot], *end = &links[list->lines];
     if (in) {
-        uint32_t last = list->previous[list->lines];
-        list->next[last] = slot;
-        list->previous[slot] = last;
-        list->next[slot] = list->lines;
-        list->previous[list->lines] = slot;
+        *link = (struct slot_link){.next = list->lines, .previous = end->previous};
+        links[end->previous].next = slot;
+        end->previous = slot;
         list->count++;
     } else {
-        list->next[list->previous[slot]] = list->next[slot];
-        list->previous[list->next[slot]] = list->previous[slot];
-        list->next[slot] = WRITTEN_OUT;
+        links[link->previous].next = link->next;
+        links[link->next].previous = link->previous;
+        link->next = WRITTEN_OUT;
         list->count--;
     }
 }
 
 static uint32_t list_oldest(const struct slot_list *list)
 {
-    return list->next[list->lines];
+    return list->links[list->lines].next;
 }
 
 /* ---- construction ---- */
@@ -98,18 +101,25 @@ int written_init(struct written *written, const struct cache_spec *spec, uint32_
 
 void written_free(struct written *written)
 {
-    free(written->dirty.next);
-    free(written->dirty.previous);
-    free(written->partial.next);
-    free(written->partial.previous);
+    free(written->dirty.links);
+    free(written->partial.links);
     free(written->bytes);
     *written = (struct written){0};
 }
 
 /* ---- what is written ---- */
 
+/* It is in no list, and nothing is known of its sectors: one that is known in part is dirty. */
+static inline bool is_clean(const struct written *written, uint32_t slot)
+{
+    return written->dirty.links && !list_has(&written->dirty, slot);
+}
+
 void written_forget(struct written *written, uint32_t slot)
 {
+    if (is_clean(written, slot)) {
+        return;
+    }
     list_put(&written->dirty, slot, false);
     list_put(&written->partial, slot, false);
     if (written->bytes) {
@@ -160,6 +170,9 @@ static void note(struct mem_cache *cache, uint32_t slot)
 {
     struct written *written = &cache->written;
     const struct tag_line *line = &cache->tags.slot[slot];
+    if (line->dirty == 0 && is_clean(written, slot)) {
+        return;
+    }
     list_put(&written->dirty, slot, line->dirty != 0);
     list_put(&written->partial, slot, (line->dirty & ~line->valid) != 0);
     if (written->bytes && !(line->dirty & ~line->valid)) {

@@ -18,7 +18,9 @@ struct piece;
 /* Slots in the order in which they came, linked in a circle through the place behind the last slot.
  * NULL: none is kept. */
 struct slot_list {
-    uint32_t *next, *previous; /* [lines + 1]; next == WRITTEN_OUT: not in the list */
+    struct slot_link {
+        uint32_t next, previous; /* next == WRITTEN_OUT: not in the list */
+    } * links;                   /* [lines + 1] */
     uint32_t lines, count;
 };
 #define WRITTEN_OUT UINT32_MAX
