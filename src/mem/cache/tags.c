@@ -163,15 +163,12 @@ static int tags_allocate_arrays(struct tags *tags)
     assert(tags->sets > 0 && tags->lines > 0); /* the specification was checked */
     uint64_t data_bytes = tags->spec->data_bytes;
     tags->data_lines = data_bytes ? (uint32_t)(data_bytes / tags->spec->line_bytes) : tags->lines;
-    if (!lay_out_sets(tags, most)) {
-        return error_memory();
-    }
     tags->slot = calloc(tags->lines, sizeof *tags->slot);
     bool needs_physical = tags->spec->address == ADDRESS_VIRTUAL;
     if (needs_physical) {
         tags->physical = calloc(tags->lines, sizeof *tags->physical);
     }
-    if (!tags->slot || (needs_physical && !tags->physical)) {
+    if (!tags->slot || (needs_physical && !tags->physical) || !lay_out_sets(tags, most)) {
         return error_memory();
     }
     return 0;

@@ -9,6 +9,8 @@
  * another. There "comes first" is no order any more, and which of three is first can depend on the
  * order of asking.
  */
+#include <assert.h>
+
 #include "mem/dram/channel.h"
 
 /* Of two commands at one clock: that of an open row comes first, then that of the older entry. */
@@ -244,6 +246,7 @@ struct dram_choice dram_choose(struct mem_dram *dram)
         first = ranks_before(sub->rank, first->rank) ? sub : first;
     }
     const struct dram_busy *best = first->best;
+    assert(best); /* a bank has entries */
     return (struct dram_choice){best->next, best->kind, first->rank.clock};
 }
 
