@@ -18,6 +18,7 @@
 #ifndef SONDE_MEM_CACHE_MISS_MISS_H
 #define SONDE_MEM_CACHE_MISS_MISS_H
 
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,13 +33,15 @@ struct miss_waiter {
     struct miss_waiter *next;
 };
 
+/* Two lines of the host's cache. */
 struct miss_line {
-    uint64_t line;    /* its number: address / line_bytes */
-    uint64_t pending; /* sectors on their way */
-    bool discard;     /* became stale meanwhile: serve who waits, do not keep it */
-    uint32_t waiting; /* places taken */
+    alignas(64) uint64_t line; /* its number: address / line_bytes */
+    uint64_t pending;          /* sectors on their way */
+    bool discard;              /* became stale meanwhile: serve who waits, do not keep it */
+    uint32_t waiting;          /* places taken */
     struct miss_waiter *first, *last;
-    uint32_t next; /* link in a hash chain or in the free list */
+    uint32_t next;             /* link in a hash chain or in the free list */
+    struct miss_waiter opener; /* the first that came: mostly nobody follows */
 };
 
 struct miss_table;

@@ -8,6 +8,7 @@
  * Where misses are separate nothing merges: each request takes an entry and fetches for itself, as
  * in a queue of outstanding requests (Bakhoda et al., ISPASS 2009, section 2.2.3).
  */
+#include <stdalign.h>
 #include <stdlib.h>
 
 #include "mem/cache/miss/miss.h"
@@ -20,7 +21,8 @@ struct miss_table {
     uint32_t entries, mergers;
     bool separate;
     uint32_t used;
-    uint32_t free; /* index of the first free entry */
+    uint32_t free;  /* index of the first entry that was given back */
+    uint32_t fresh; /* of the first that was never used */
     uint32_t bucket_mask;
     uint32_t *buckets; /* index of the first entry of a chain */
     struct miss_line *lines;
@@ -51,9 +53,10 @@ static int mshr_create(struct miss_table **out, const struct cache_spec *spec)
     table->entries = spec->mshr_entries;
     table->mergers = spec->mshr_mergers;
     table->separate = spec->separate_misses;
+    table->free = NONE;
     table->bucket_mask = buckets - 1;
     table->buckets = malloc(buckets * sizeof *table->buckets);
-    table->lines = calloc(table->entries, sizeof *table->lines);
+    table->lines = aligned_alloc(alignof(struct miss_line), table->entries * sizeof *table->lines);
     pool_init(&table->waiters, sizeof(struct miss_waiter));
     if (!table->buckets || !table->lines) {
         mshr_destroy(table);
@@ -61,9 +64,6 @@ static int mshr_create(struct miss_table **out, const struct cache_spec *spec)
     }
     for (uint32_t i = 0; i < buckets; i++) {
         table->buckets[i] = NONE;
-    }
-    for (uint32_t i = 0; i < table->entries; i++) {
-        table->lines[i].next = i + 1 < table->entries ? i + 1 : NONE;
     }
     *out = table;
     return 0;
@@ -91,9 +91,10 @@ static struct miss_line *mshr_find(const struct miss_table *table, uint64_t line
 /* There is a free entry. */
 static struct miss_line *mshr_allocate(struct miss_table *table, uint64_t line)
 {
-    uint32_t index = table->free, *bucket = mshr_bucket(table, line);
+    bool again = table->free != NONE;
+    uint32_t index = again ? table->free : table->fresh++, *bucket = mshr_bucket(table, line);
     struct miss_line *entry = &table->lines[index];
-    table->free = entry->next;
+    table->free = again ? entry->next : NONE;
     *entry = (struct miss_line){.line = line, .next = *bucket};
     *bucket = index;
     table->used++;
@@ -116,15 +117,15 @@ static int mshr_add(struct miss_line **out, uint64_t *fetch, uint32_t *placed,
                     struct miss_table *table, uint64_t line, const struct miss_waiter *waiter)
 {
     struct miss_line *entry = table->separate ? NULL : mshr_find(table, line);
-    if (entry ? entry->waiting > table->mergers : table->free == NONE) {
+    if (entry ? entry->waiting > table->mergers : table->used == table->entries) {
         return MISS_FULL;
     }
-    struct miss_waiter *copy = pool_take(&table->waiters);
-    if (!copy) {
-        return SONDE_ENOMEM;
-    }
+    struct miss_waiter *copy = NULL;
     if (!entry) {
         entry = mshr_allocate(table, line);
+        copy = &entry->opener;
+    } else if (!(copy = pool_take(&table->waiters))) {
+        return SONDE_ENOMEM;
     }
     *copy = *waiter;
     copy->next = NULL;
@@ -156,7 +157,9 @@ static void mshr_arrive(struct miss_table *table, struct miss_line *entry, uint6
         } else {
             served(ctx, w);
             entry->waiting -= w->places;
-            pool_put(&table->waiters, w);
+            if (w != &entry->opener) {
+                pool_put(&table->waiters, w);
+            }
         }
     }
     if (!entry->pending) {
