@@ -136,7 +136,7 @@ static int find_large_edge(struct level *level)
         return 0;
     }
     uint64_t low = (uint64_t)r->steps[at - 1].bytes, high = (uint64_t)r->steps[at].bytes;
-    while (high - low > low / 32) {
+    while (high - low > low / 32 && high - low > limits.sweep_stride) {
         struct capacity_step step;
         uint64_t middle = (low + (high - low) / 2) / limits.sweep_stride * limits.sweep_stride;
         int rc = sweep_point(level, &step, middle, 16);
