@@ -82,6 +82,7 @@ struct level_summary {
     struct level_conflict conflict; /* owned by the dissection */
     struct level_line line;
     struct set_map map;
+    uint64_t size_bytes;           /* what its sets hold together; 0: not known */
     size_t ways;                   /* 0: not known */
     char policy[INFER_NAME_BYTES]; /* "": not known */
     const char *same_as;           /* the cache that another path has shown; NULL: of its own */
@@ -102,17 +103,19 @@ struct level {
     struct level_line line;
     struct set_map map; /* geometry/index.c, sets.c */
     uint64_t size_bytes;
-    uint32_t row_lines;       /* geometry/rows.c: lines of a row; 0: no rows were found */
-    uint64_t late_loads;      /* while capacity.c runs: the loads by which a cache that settles late
-                                 is left; 0: no limit */
-    bool by_held;             /* sets and size are what all sets hold together (geometry/held.c) */
-    bool uneven;              /* the middle half of the hits is not alike (latency/latency.c) */
-    bool by_drawn;            /* the conflicting set is of drawn lines (geometry/conflict.c) */
-    bool translated;          /* what does not fit misses a level of translation first */
-    bool spaced_size;         /* the size is of elements apart (geometry/capacity.c) */
-    bool large;               /* too large for ordered walks */
-    bool searched_apart;      /* large/spaced.c was asked */
-    bool taken_apart;         /* and has told its sets */
+    uint32_t row_lines;  /* geometry/rows.c: lines of a row; 0: no rows were found */
+    uint64_t late_loads; /* while capacity.c runs: the loads by which a cache that settles late
+                            is left; 0: no limit */
+    bool by_held;        /* sets and size are what all sets hold together (geometry/held.c) */
+    bool uneven;         /* the middle half of the hits is not alike (latency/latency.c) */
+    bool by_drawn;       /* the conflicting set is of drawn lines (geometry/conflict.c) */
+    bool translated;     /* what does not fit misses a level of translation first */
+    bool spaced_size;    /* the size is of elements apart (geometry/capacity.c) */
+    bool large;          /* too large for ordered walks */
+    bool searched_apart; /* large/spaced.c was asked */
+    bool taken_apart;    /* and has told its sets */
+    bool behind_apart;   /* walks behind another cache go by elements that fit there, however far
+                            apart, not by its size */
     unsigned behind_quarters; /* walks behind another cache begin with so many quarters of what fits
                                  there; 0: with twice */
     bool hides_nearer;        /* hits are of two caches that noise does not tell apart */

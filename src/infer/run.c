@@ -201,6 +201,7 @@ static void summarise(struct level_summary *out, struct level *level)
                                   .conflict = level->conflict,
                                   .line = level->line,
                                   .map = level->map,
+                                  .size_bytes = level->size_bytes,
                                   .ways = level->conflict.count ? level->conflict.count - 1 : 0,
                                   .same_as = level->same_as};
     out->fit.count = level->large ? 0 : level->fit.count;

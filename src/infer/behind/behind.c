@@ -31,11 +31,13 @@
 /* Thresholds. Fixed by: blind trials of constants alone (tests/blind), where a member does not say
  * that it was chosen. */
 static const struct {
-    double hit_share, most_share, clearly, quiet, by_chance, sooner, drift, soon, nearer, nearest;
+    double hit_share, most_share, some_share, clearly, quiet, by_chance, sooner, drift, soon,
+        nearer, nearest;
     unsigned clearly_cycles, quiet_cycles, first_reads, max_line_bytes, sooner_cycles;
 } limits = {
     .hit_share = 0.98,   /* share of the loads that are hits for certain */
     .most_share = 0.9,   /* the same where some sets of the second cache are too full. Chosen */
+    .some_share = 0.25,  /* share of what misses in front: more than noise and a few lines */
     .clearly = 1.03,     /* times a hit, and so many cycles more: no clock's drift, no port */
     .clearly_cycles = 8, /* cycles, the same */
     .quiet = 1.01,       /* times a hit, where all hits take the same: a clock's drift. Chosen */
@@ -52,12 +54,20 @@ static const struct {
     .max_line_bytes = 4096, /* bytes: longer lines are not looked for. Chosen */
 };
 
+/* From the first to the last of the elements that fit in front: more than the cache holds where
+ * these are some lines apart. */
+static uint64_t apart_in_front(const struct level_summary *front)
+{
+    return front->fit.count * front->fit.stride;
+}
+
 /* Twice what fits in front, or less. */
 static struct walk_shape shape_behind(const struct level *level)
 {
     const struct level_summary *front = level->front;
-    uint64_t reach = level->lab->options->max_footprint_bytes;
-    uint64_t stride = front->timing.fetch_bytes, bytes = front->fit.count * front->fit.stride;
+    uint64_t reach = level->lab->options->max_footprint_bytes, size = front->size_bytes;
+    uint64_t stride = front->timing.fetch_bytes, bytes = apart_in_front(front);
+    bytes = size && size < bytes && !level->behind_apart ? size : bytes;
     bytes = bytes * (level->behind_quarters ? level->behind_quarters : 8) / 4;
     bytes = bytes > reach ? reach : bytes;
     return (struct walk_shape){.stride = stride, .count = bytes / stride};
@@ -129,6 +139,16 @@ static void leave_out_misses(struct sample *missed, const struct sample *first)
     double clearly = clearly_above_share(missed, limits.most_share);
     if (sample_quantile(first, limits.soon) > clearly) {
         missed->count = sample_view(missed, -1, clearly).count; /* they are in order */
+        return;
+    }
+    /* Where many sets are too full, some of the rest is sooner than next to all first reads, and
+     * nothing takes a time between. */
+    double soonest = sample_quantile(first, 1 - limits.hit_share);
+    size_t few = sample_view(missed, -1, soonest / limits.clearly - limits.clearly_cycles).count;
+    size_t all = sample_view(missed, -1, soonest - 1).count;
+    if ((double)few >= limits.some_share * (double)missed->count &&
+        (double)few >= limits.hit_share * (double)all) {
+        missed->count = few;
     }
 }
 
@@ -230,6 +250,7 @@ static void look_in_mirror(struct level *level, const struct sample *missed, dou
     t->floor_cycles = limits.quiet * farther + limits.quiet_cycles +
                       sample_quantile(missed, limits.hit_share) -
                       sample_quantile(missed, 1 - limits.hit_share);
+    t->floor_cycles = fmin(t->floor_cycles, 0.5 * (own + farther));
     t->beneath_cycles = own;
     level->result->present = true;
     lab_evidence(
@@ -238,6 +259,12 @@ static void look_in_mirror(struct level *level, const struct sample *missed, dou
         "the path reaches: the cache answers later than what lies behind it. In the walks "
         "below, cycles between %u and %u are %u less what the clock said",
         level->info->op, own, farther, t->mirror.above, t->mirror.upto, t->mirror.sum);
+}
+
+/* Do loads take the same, but for few? Then no clock drifts, and two cycles tell. */
+static bool is_quiet(const struct sample *s)
+{
+    return sample_quantile(s, 1 - limits.soon) == sample_quantile(s, limits.soon);
 }
 
 /*
@@ -263,8 +290,9 @@ static int check_all(struct level *level, const struct sample *missed)
     bool longer = 2 * slow.count > all.count;
     double soonest = sample_quantile(&slow, 0.1), median = sample_quantile(&all, 0.5);
     double fastest = sample_quantile(missed, 1 - limits.hit_share);
+    double drift = is_quiet(missed) && is_quiet(&all) ? 0 : limits.drift;
     sample_free(&all);
-    if (median < (1 - limits.drift) * fastest - limits.sooner_cycles) {
+    if (median < (1 - drift) * fastest - limits.sooner_cycles) {
         look_in_mirror(level, missed, median);
         return 0;
     }
@@ -331,10 +359,16 @@ static void know_noise(struct level *level)
     level->timing.hit_records += level->front->timing.hit_records;
 }
 
-/* What misses in front comes from the second cache, or there is none. */
+/* What misses in front comes from the second cache, or there is none. Recordings may have been made
+ * by the elements that fit in front. */
 static int look_behind(struct level *level, struct sample *missed)
 {
     int rc = sample_behind(level, missed);
+    if (rc == SONDE_ENOTRECORDED) {
+        level->behind_apart = true;
+        level->lab->why = (struct refusal){0};
+        rc = sample_behind(level, missed);
+    }
     if (rc == 0) {
         level->timing.floor_cycles = clearly_above(missed);
         rc = check_behind(level, missed);
