@@ -342,6 +342,17 @@ static void a_buffer_that_is_not_walked_makes_room_for_one_that_is(void **state)
     assert_int_equal(ask(bench, "chase bytes=1048576 stride=4096 window=16")->status, SONDE_EINPUT);
 }
 
+/* What shared a set of a hashed cache would share none on other frames. */
+static void a_walk_that_reaches_farther_is_of_the_same_buffer(void **state)
+{
+    struct bench *bench = *state;
+    bench->fake->device.info.memory_bytes = UINT64_C(8) << 30;
+    assert_int_equal(ask(bench, "chase bytes=65536 stride=4096 window=16")->status, 0);
+    uint64_t used = fake_memory_used(bench->fake);
+    assert_int_equal(ask(bench, "chase bytes=268435456 stride=16777216 window=16")->status, 0);
+    assert_int_equal(fake_memory_used(bench->fake), used);
+}
+
 /* A texture is made for the walk, or for what is read beside it: none is left, and one that stays
  * is a refusal. */
 static void a_texture_that_cannot_be_destroyed_is_a_refusal(void **state)
@@ -633,6 +644,7 @@ int main(void)
         ON_BENCH(values_count_units_of_the_scale),
         ON_BENCH(mapped_memory_is_another_buffer_and_tells_its_page),
         ON_BENCH(a_buffer_that_is_not_walked_makes_room_for_one_that_is),
+        ON_BENCH(a_walk_that_reaches_farther_is_of_the_same_buffer),
         ON_BENCH(a_texture_that_cannot_be_destroyed_is_a_refusal),
         ON_BENCH(a_window_tells_what_it_took),
         ON_BENCH(flush_does_not_ask_the_driver_how_large_l2_is),
