@@ -28,11 +28,11 @@ enum { FILL_THREADS = 256, FILL_BLOCKS_MAX = 256 };
 /*
  * The buffer's size at first. A larger one is put elsewhere when it grows, on other frames: of an
  * L2 whose slices are hashed, what shared a set then shares none any more. So it begins with all
- * that most walks need, where that is but a part of what may be asked for.
+ * that most walks need where a quarter of what may be asked for is as much: such memories have
+ * large L2s.
  */
-#define WALK_LEAST_START_BYTES (UINT64_C(64) << 20)
-#define WALK_MOST_START_BYTES (UINT64_C(1) << 30)
-enum { WALK_START_PART = 4 };
+#define WALK_START_BYTES (UINT64_C(64) << 20)
+#define WALK_ROOMY_BYTES (UINT64_C(512) << 20)
 #define NO_WRAP UINT64_MAX
 
 uint64_t request_number(const struct trace_request *request, const char *name, uint64_t otherwise)
@@ -188,13 +188,11 @@ uint64_t walk_extent(const struct walk *walk)
 
 static int grow_ground(struct probe_live *live, struct ground *ground, uint64_t extent)
 {
-    uint64_t limit = probe_live_max_footprint(live), roomy = limit / WALK_START_PART;
+    uint64_t limit = probe_live_max_footprint(live);
+    uint64_t roomy = limit / 4 >= WALK_ROOMY_BYTES ? WALK_ROOMY_BYTES : WALK_START_BYTES;
     if (extent <= ground->buffer.bytes) {
         return SONDE_OK;
     }
-    roomy = roomy < WALK_LEAST_START_BYTES  ? WALK_LEAST_START_BYTES
-            : roomy > WALK_MOST_START_BYTES ? WALK_MOST_START_BYTES
-                                            : roomy;
     while (roomy < extent) {
         roomy *= 2;
     }

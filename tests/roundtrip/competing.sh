@@ -395,3 +395,20 @@ l2: {slices: 4, size: 384 KiB, sets: 192, ways: 16, line: 128 B, index: {kind: m
 YAML
 dissect sim:./parts.yaml parts.json --only count,l2 --skip policy,mei,average,sweep
 expect parts.json l2.count 2
+
+# Lines beside each other that are too many for a set of L2 are no noise that hides a level of translation.
+cat >beside.yaml <<'YAML'
+inherits: k20
+name: beside
+dram: {channels: 4}
+l2: {size: 16 KiB, line: 128 B, sector: 32 B, sets: 64, ways: 2, index: {kind: modulo, unit: 4096 B}, slices: 32,
+  slice_index: {kind: hash, unit: 128 B, seed: 41193}, replacement: {policy: nru, seed: 4727}}
+tlb_l1: {enabled: true, page: 1 MiB, scope: cluster, sets: 3, ways: 16, ways_per_set: [], index: {kind: modulo}, replacement: {policy: lru}, hit_latency: 0 cycles,
+  miss_latency: 12 cycles, fill_latency: 4 cycles}
+tlb_l2: {enabled: true, page: 4 MiB, scope: cluster, sets: 23, ways: 4, ways_per_set: [], index: {kind: modulo}, replacement: {policy: lru}, hit_latency: 30 cycles,
+  miss_latency: 10 cycles, fill_latency: 10 cycles}
+YAML
+dissect sim:./beside.yaml beside.json --only tlbs
+expect beside.json l1_tlb.page 1048576
+expect beside.json l1_tlb.entries 48
+expect beside.json l1_tlb.miss_penalty 46

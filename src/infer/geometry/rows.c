@@ -22,8 +22,7 @@ static const struct {
     uint32_t batch, enough, apart, nearest, window, seen_rows, windows, between, most_between;
     uint64_t loads, bytes;
     double share, sure, seen, two, doubtful;
-    double hits, longer, cycles, accident;
-    uint32_t between_rows, empty, passes;
+    uint32_t between_rows;
 } limits = {
     .batch = 256,    /* lines that are asked at once */
     .enough = 14,    /* lines of a set, where they need not be predicted */
@@ -40,14 +39,8 @@ static const struct {
     .two = 0.2,        /* chance, before rows are counted, that a row has two: of L2s in parts
                           that are drawn. Chosen */
     .between_rows = 3, /* lines between rows that are asked alone */
-    .empty = 4,        /* rows without lines that are asked whether they have copies. Chosen */
-    .passes = 12,      /* passes over members and a row. Chosen */
-    .hits = 0.98,      /* quantile of the members' hits */
-    .longer = 1.01,    /* times a hit, and `cycles` more: the other part. Chosen */
-    .cycles = 2,
-    .accident = 1e-4, /* chance: less likely is no noise. Chosen */
-    .share = 0.5,     /* share of what is likely: fewer decide nothing */
-    .sure = 0.93,     /* confidence where one number of sets alone is likely. Blind trials */
+    .share = 0.5,      /* share of what is likely: fewer decide nothing */
+    .sure = 0.93,      /* confidence where one number of sets alone is likely. Blind trials */
     .doubtful = 0.5, /* share of that confidence, where the lines do not lie as they should: 3 of 10
                         such numbers were right. Blind trials */
 };
@@ -224,104 +217,12 @@ static int confirm(struct rows *r, const struct row_fit *fit)
     return rc;
 }
 
-/* What members of the set take in a circle with a row's worth of lines from `from` on. */
-static int sample_members(const struct rows *r, struct sample *out, uint32_t from, uint32_t count)
-{
-    struct level *level = r->level;
-    size_t n = r->set.ways + count, members = 0;
-    uint32_t *ring = malloc(n * sizeof *ring);
-    struct walk walk;
-    if (!ring) {
-        return error_memory();
-    }
-    for (size_t i = 0; i < n; i++) {
-        uint32_t line = i < r->set.ways ? r->set.member[i] : from + (uint32_t)(i - r->set.ways);
-        ring[i] = (uint32_t)(line * level->line.bytes);
-    }
-    struct walk_plan plan = level_plan(level, (struct walk_shape){.ring = ring, .count = n});
-    plan.warm = 2 * n;
-    plan.window =
-        limits.passes * n < level->max_window ? (uint32_t)(limits.passes * n) : level->max_window;
-    int rc = walk_run(level->lab, &walk, &plan);
-    if (rc) {
-        free(ring);
-        return rc;
-    }
-    uint32_t *cycles = malloc((walk.count + 1) * sizeof *cycles);
-    for (size_t i = 0; cycles && i < walk.count; i++) {
-        if (walk_element(&walk, i) < r->set.ways) {
-            cycles[members++] = walk.latency[i];
-        }
-    }
-    rc = cycles ? sample_create(out, cycles, members) : error_memory();
-    walk_free(&walk);
-    free(cycles);
-    free(ring);
-    return rc;
-}
-
-static bool has_line_near(const struct rows *r, double at, uint32_t width)
-{
-    bool has = false;
-    for (size_t i = 0; !has && i < r->count; i++) {
-        has = fabs(r->lines[i] - at) < width;
-    }
-    return has;
-}
-
-/*
- * A part of L2 that keeps the other's lines as well loses a copy to a line of its own, and finds it
- * in the other part: no miss, but a longer way. Where the members of the set are the other part's,
- * only lines of that drive them out of both, and every second row seems to have none. *each becomes
- * 2 where lines of rows without any make the members slower, and lines between rows do not.
- */
-static int ask_copies(const struct rows *r, const struct row_fit *fit, uint32_t *each)
-{
-    uint32_t asked = 0, slower = 0, span = 2 * fit->width - 1;
-    int rc = 0;
-    for (uint32_t row = 1; rc == 0 && row < limits.windows && asked < limits.empty; row++) {
-        double at = r->lines[0] + (double)row * (double)fit->sets - (fit->width - 1);
-        uint32_t from = (uint32_t)at, between = from + (uint32_t)(fit->sets / 2);
-        struct sample in = {0}, beside = {0};
-        if (has_line_near(r, at + fit->width - 1, fit->width) || between + span >= r->limit) {
-            continue;
-        }
-        rc = sample_members(r, &beside, between, span);
-        rc = rc ? rc : sample_members(r, &in, from, span);
-        if (rc == 0) {
-            double most = sample_quantile(&beside, limits.hits) * limits.longer + limits.cycles;
-            double slow = (double)in.count * sample_share(&in, most, INFINITY);
-            double by_noise = (double)in.count * sample_share(&beside, most, INFINITY);
-            slower += slow >= limits.passes / 2.0 &&
-                      poisson_tail(by_noise + 1, (uint64_t)slow) < limits.accident;
-            asked++;
-        }
-        sample_free(&in);
-        sample_free(&beside);
-    }
-    *each = asked > 1 && 2 * slower > asked ? 2 : *each;
-    if (rc && lab_soft(rc)) { /* a recording has no such walks */
-        r->level->lab->why = (struct refusal){0};
-        rc = 0;
-    }
-    return rc;
-}
-
 static int report(struct level *level, const struct rows *r, const struct row_fit *fit)
 {
     char id[24];
     struct cache_result *result = level->result;
     double ways = (double)r->set.ways, sure = 1;
-    bool copies = false;
     uint32_t each = lines_per_row(r, fit, &sure);
-    if (each == 1 && fit->width % 2 == 0) {
-        int rc = ask_copies(r, fit, &each);
-        if (rc) {
-            return rc;
-        }
-        copies = each > 1;
-        sure = copies ? 1 : sure;
-    }
     uint64_t sets = fit->sets / each;
     double confidence = limits.sure * fit->share * sure;
     double rows = (double)(r->next - r->lines[0]) / (double)fit->sets + r->rows;
@@ -330,10 +231,9 @@ static int report(struct level *level, const struct rows *r, const struct row_fi
     lab_evidence(
         level->lab, id, level->info->id,
         "chase op=%s: lines walked past %zu that fill a set: %zu that share it lie in every "
-        "%u-th row of %u lines, up to line %u; a row has about %u%s, so there are %llu sets",
+        "%u-th row of %u lines, up to line %u; a row has about %u, so there are %llu sets",
         level->info->op, r->set.ways, r->count, fit->period, fit->width, r->lines[r->count - 1],
-        each, copies ? " (rows that seem to have none make the set's lines slower: copies)" : "",
-        (unsigned long long)sets);
+        each, (unsigned long long)sets);
     level->row_lines = fit->width;
     level->size_bytes = (uint64_t)ways * sets * level->line.bytes;
     attribute_set(&result->sets, (double)sets, "1", confidence, id);
