@@ -61,7 +61,8 @@ expect short.json outstanding.loads_per_warp "no value" # 4, of which two warps 
 
 grep -q '"max_requests_per_sm": \(2[0-9]\|3[012]\)' short.json || fail "more requests than the table takes"
 dissect sim:./short.yaml short.json --only constant_l15
-expect short.json constant_l15.hit_latency "not measured" # L2 is nearer than the second cache
+expect short.json constant_l15.hit_latency 105 # L2 is nearer than the second cache, by four cycles
+expect short.json constant_l15.sets 16
 
 # Behind the only level, reads of page tables miss L2.
 cat >tables.yaml <<'YAML'

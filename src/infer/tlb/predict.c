@@ -13,7 +13,7 @@
 
 /* Thresholds. Chosen. */
 static const struct {
-    double share, second_share, on_top, table_share, like_miss;
+    double share, second_share, on_top, table_share, row_share, like_miss;
     unsigned table_cycles, table_reads, most_elements, second_lines, own_run, drawn_run, held_times;
 } limits = {
     .like_miss = 0.05,     /* share by which a miss of L2 may differ from the median one. Chosen */
@@ -22,6 +22,7 @@ static const struct {
     .table_cycles = 2,     /* cycles by which a multiple of a miss of L2 is met */
     .table_share = 0.005,  /* the same as a share */
     .table_reads = 4,      /* levels of a page table */
+    .row_share = 0.125,    /* of a miss of L2: so much sooner it is where its row is open. Chosen */
     .on_top = 0.25,        /* of what the level's miss seems to take: so much is its own */
     .most_elements = 1024, /* pages of a walk */
     .second_lines = 3,     /* lines from an element to the one before it */
@@ -94,6 +95,14 @@ bool tlb_costs_as_tables(const struct tlb_lab *tl, const struct tlb_level *level
     const struct attribute *miss = &out->caches[out->cache_count - 1].miss_penalty;
     return tlb_is_multiple(tl, level->penalty, tl->data_cycles) ||
            (miss->status == ATTRIBUTE_MEASURED && tlb_is_multiple(tl, level->penalty, miss->value));
+}
+
+/* What a line and a read of a table cost that both miss L2, one of them where its row is open? */
+bool tlb_costs_as_line_and_table(const struct tlb_lab *tl, const struct tlb_level *level)
+{
+    double both = 2 * tl->data_cycles;
+    return both > 0 && level->penalty <= both &&
+           level->penalty >= both - limits.row_share * tl->data_cycles;
 }
 
 /* About what a miss of L2 costs: rows of memory make some lines' dearer than others'. */

@@ -759,6 +759,9 @@ static int dissect_levels(struct tlb_lab *tl, struct search *search)
         if (rc == 0) { /* what no page explains is no level */
             const double penalty = level.penalty;
             rc = measure_level(tl, out, &level, search, in_front);
+            if (i > 0 && (rc == 0 || rc == INFER_UNDECIDED)) {
+                rc = tlb_withdraw_unconfirmed(tl, out, &level) ? INFER_UNDECIDED : rc;
+            }
             policy_doubt_choice(&out->policy, level.set_count > 0 ? level.set_count - 1 : 0);
             in_front = level.fits;
             front_page = level.page;

@@ -246,6 +246,10 @@ bool tlb_is_multiple(const struct tlb_lab *tl, double cycles, double each);
  * missing data do? */
 bool tlb_costs_as_tables(const struct tlb_lab *tl, const struct tlb_level *level);
 bool tlb_costs_as_data(const struct tlb_lab *tl, const struct tlb_level *level);
+bool tlb_costs_as_line_and_table(const struct tlb_lab *tl, const struct tlb_level *level);
+/* tlb/refuse.c. Takes back a level behind another that may be no such thing: INFER_UNDECIDED. */
+int tlb_withdraw_unconfirmed(struct tlb_lab *tl, struct tlb_result *out,
+                             const struct tlb_level *level);
 
 /* tlb/fit.c */
 int tlb_fits(struct tlb_lab *tl, bool *fits, const struct tlb_ring *ring,
