@@ -24,7 +24,7 @@ static const struct {
     .table_reads = 4,      /* levels of a page table */
     .row_share = 0.125,    /* of a miss of L2: so much sooner it is where its row is open. Chosen */
     .on_top = 0.25,        /* of what the level's miss seems to take: so much is its own */
-    .most_elements = 1024, /* pages of a walk */
+    .most_elements = 4096, /* pages of a walk */
     .second_lines = 3,     /* lines from an element to the one before it */
     .own_run = 700000,     /* requests: apart from those of all other walks */
     .drawn_run = 800000,   /* the same, of the walk over drawn places */
