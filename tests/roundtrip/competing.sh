@@ -413,3 +413,21 @@ dissect sim:./beside.yaml beside.json --only tlbs
 expect beside.json l1_tlb.page 1048576
 expect beside.json l1_tlb.entries 48
 expect beside.json l1_tlb.miss_penalty 46
+
+# More pages fit than a thousand, of which a few miss for a full set of L2: what misses beyond them is a level all the same.
+cat >many.yaml <<'YAML'
+inherits: k20
+name: many
+dram: {channels: 4}
+vm: {page: 4 KiB}
+l2: {size: 64 KiB, line: 128 B, sector: 128 B, sets: 128, ways: 4, index: {kind: hash, seed: 57505}, slices: 64,
+  slice_index: {kind: modulo, unit: 128 B}, replacement: {policy: srrip}}
+tlb_l1: {enabled: true, page: 8 KiB, scope: gpu, sets: 1, ways: 125, ways_per_set: [], index: {kind: modulo}, replacement: {policy: lru},
+  hit_latency: 0 cycles, miss_latency: 11 cycles, fill_latency: 9 cycles}
+tlb_l2: {enabled: true, page: 8 KiB, scope: gpu, sets: 226, ways: 5, ways_per_set: [], index: {kind: modulo},
+  replacement: {policy: random, seed: 294673}, hit_latency: 4 cycles, miss_latency: 6 cycles, fill_latency: 9 cycles}
+walker: {levels: 0, latency: 59 cycles}
+YAML
+dissect sim:./many.yaml many.json --only tlbs
+expect many.json l2_tlb.entries 1130
+expect many.json l2_tlb.page 8192
