@@ -431,3 +431,18 @@ YAML
 dissect sim:./many.yaml many.json --only tlbs
 expect many.json l2_tlb.entries 1130
 expect many.json l2_tlb.page 8192
+
+# Fewer data than tags, and sets so many ways that drawn lines fill none: what fits in order is no single set of as many ways.
+cat >single.yaml <<'YAML'
+inherits: v100
+name: single
+sms: 2
+clusters: 1
+carveout: {choices: []}
+l1_data: {size: 48 KiB, line: 128 B, sector: 32 B, sets: 4, ways: 96, index: {kind: xor, masks: [0x1480, 0x1b00]},
+  replacement: {policy: srrip}, data: 40704 B}
+YAML
+dissect sim:./single.yaml single.json --only l1_data
+expect single.json l1_data.size 40704
+expect single.json l1_data.sets "not measured"
+expect single.json l1_data.ways "not measured"

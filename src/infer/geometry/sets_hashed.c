@@ -168,6 +168,11 @@ int level_sets_hashed(struct level *level)
     if (rc == 0 && bad) {
         return find_rows(level, ways, ways_before, "arrays that begin elsewhere have another edge");
     }
+    bool one = true;
+    rc = rc || sets > 1 ? rc : level_is_one_set(level, &one, lines);
+    if (rc == 0 && !one) {
+        return level_several_sets(level);
+    }
     if (rc == 0) {
         report(
             level, sets, ways, true,
