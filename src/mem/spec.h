@@ -210,6 +210,7 @@ struct dram_spec {
     uint32_t t_rrd_l;          /* 0: t_rrd */
     uint32_t t_faw;            /* 0: no limit */
     uint32_t t_ccd_s, t_ccd_l; /* 0: a burst on the data bus; 0: t_ccd_s */
+    uint32_t t_ccd_wr;         /* 0: a write as a read */
     uint32_t t_wl;             /* 0: t_cl */
     uint32_t t_rtp;            /* 0: a burst on the data bus */
     uint32_t t_wr, t_wtr, t_rtw;

@@ -111,7 +111,8 @@ struct dram_choice {
 /* The specification in full: what was 0 for something else is resolved. */
 struct dram_timing {
     uint32_t subchannels, groups, burst;
-    uint32_t cl, wl, rcd, rp, ras, rc, rrd, rrd_l, faw, ccd_s, ccd_l, rtp, wr, wtr, rtw, refi, rfc;
+    uint32_t cl, wl, rcd, rp, ras, rc, rrd, rrd_l, faw, ccd_s, ccd_l, ccd_wr, rtp, wr, wtr, rtw;
+    uint32_t refi, rfc;
 };
 
 struct mem_dram {

@@ -100,6 +100,7 @@ static struct dram_timing timing_of(const struct dram_spec *spec)
                                 .faw = spec->t_faw,
                                 .ccd_s = ccd_s,
                                 .ccd_l = or_else(spec->t_ccd_l, ccd_s),
+                                .ccd_wr = spec->t_ccd_wr,
                                 .rtp = or_else(spec->t_rtp, burst),
                                 .wr = spec->t_wr,
                                 .wtr = spec->t_wtr,

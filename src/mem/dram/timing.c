@@ -7,7 +7,8 @@
  *      precharge  the bank's activate (tRP)
  *      read       column commands of the group (tCCD_L) and of all (tCCD_S); the bank's precharge
  *                 (tRTP); writes, whose data come tRTW after its own
- *      write      the same, but its precharge (tWR) and reads (tWTR) count from the end of its data
+ *      write      the same, or column commands tCCD_WR after it; its precharge (tWR) and reads
+ *                 (tWTR) count from the end of its data
  *      refresh    everything, for tRFC; before it all banks are precharged
  *
  *      read   ----- tCL ----|=data=|          write  -- tWL --|=data=|-- tWTR -- read
@@ -190,9 +191,10 @@ static uint64_t give_column(struct mem_dram *dram, struct dram_subchannel *sub,
     dram_hold(&sub->read, turns ? end + t->wtr : minus(end, t->cl));
     dram_hold(&sub->write, minus(write ? end : end + t->rtw, t->wl));
     dram_hold(&bank->precharge, write ? end + t->wr : clock + t->rtp);
-    dram_hold(&sub->column, clock + t->ccd_s);
+    bool apart = write && t->ccd_wr > 0;
+    dram_hold(&sub->column, clock + (apart ? t->ccd_wr : t->ccd_s));
     struct dram_group *group = &sub->groups[bank->group];
-    dram_hold(&group->earliest[MEM_DRAM_READ], clock + t->ccd_l);
+    dram_hold(&group->earliest[MEM_DRAM_READ], clock + (apart ? t->ccd_wr : t->ccd_l));
     group->earliest[MEM_DRAM_WRITE] = group->earliest[MEM_DRAM_READ];
     *sub->column_bus = clock + 1;
     return end;

@@ -428,6 +428,31 @@ static void sequential_reads_hide_the_rows_behind_the_bus(void **state)
     fixture_close(&f);
 }
 
+/* Both ways: a write may hold up the next longer than a read does, or not as long. */
+static void writes_are_as_far_apart_as_they_are_asked_to_be(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t read, write;
+    } cases[] = {{0, 5}, {0, 9}, {9, 4}, {9, 6}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (int writes = 0; writes < 2; writes++) {
+            struct fixture f;
+            fixture_open(&f);
+            f.spec.queue_entries = 128;
+            f.spec.t_ccd_s = cases[i].read;
+            f.spec.t_ccd_wr = cases[i].write;
+            fixture_start(&f);
+            uint32_t reads = cases[i].read ? cases[i].read : BURST;
+            uint32_t apart = writes ? cases[i].write : reads;
+            double measured =
+                rig_bandwidth(f.engine, f.port, writes ? MEM_WRITE : MEM_READ, 20000, 32, 32);
+            assert_within_2_percent(measured, 32.0 * 1000 / CLOCK_PS / apart);
+            fixture_close(&f);
+        }
+    }
+}
+
 static void one_bank_saturates_at_its_row_cycle(void **state)
 {
     (void)state;
@@ -487,6 +512,7 @@ int main(void)
         cmocka_unit_test(a_full_queue_refuses_until_a_request_has_its_column_command),
         cmocka_unit_test(the_bus_saturates_at_its_width),
         cmocka_unit_test(sequential_reads_hide_the_rows_behind_the_bus),
+        cmocka_unit_test(writes_are_as_far_apart_as_they_are_asked_to_be),
         cmocka_unit_test(one_bank_saturates_at_its_row_cycle),
         cmocka_unit_test(four_banks_saturate_at_four_row_cycles),
         cmocka_unit_test(channels_of_nothing_are_refused),
