@@ -66,6 +66,7 @@ struct study {
     uint32_t loads; /* in flight per warp, on rays */
     struct ray_result rays[MOST_RAYS];
     size_t ray_count, jumps;
+    bool exact; /* all rays meet at one count, none given or taken */
 };
 
 /* What all rays say of a count: it is within [low, high]. */
@@ -638,6 +639,7 @@ static int decide(struct study *s)
     describe_rays(s, rays);
     lab_evidence(s->lab, id, "outstanding", "threads%s: most that fit before the time jumps: %s",
                  s->yard.hit ? ", a hit behind them" : "", rays);
+    s->exact = exact;
     double confidence = trust(s, exact);
     int rc = 0;
     struct bounds b = {0};
@@ -695,9 +697,11 @@ static int study_hits_at(struct study *s, double at)
     bool is_hit = rc == 0 && hits.yard.one_cycles < limits.hit_share * hits.yard.round_cycles;
     rc = rc || !is_hit ? rc : follow_hit_rays(&hits);
     rc = rc || hits.jumps == 0 ? rc : decide(&hits);
-    /* One ray may jump where a warp's requests leave late; not two, at the same number. */
+    /* One ray may jump where a warp's requests leave late; not two, at the same number. Nothing but
+     * that number tells a table of instructions. */
+    bool is_prt = strcmp(out->structure, "prt") == 0;
     bool told = out->structure[0] && out->entries.status == ATTRIBUTE_MEASURED &&
-                (hits.jumps >= 2 || strcmp(out->structure, "prt") == 0);
+                (is_prt ? hits.exact : hits.jumps >= 2);
     if (rc == 0 && told) {
         s->jumps = hits.jumps; /* no other loads need be asked */
         return 0;
