@@ -7,9 +7,11 @@ for model in gtx560ti 8600gts gtx480 gtx780; do
 done
 "$SONDE" dissect -q -d "replay:$SOURCE/tests/infer/h200/dissection.sonde" --json h200.json || fail "the recorded H200: status $?"
 
-# export_loads FILE BASE: as FILE.yaml, and the loader takes it
+# export_loads FILE BASE: as FILE.yaml, and the loader takes it; what was not taken over is said beside the file, too
 export_loads() {
     "$SONDE" export "$1.json" --format sonde ${2:+--base "$2"} -o "$1.yaml" 2>error || fail "$1 over ${2:-the nearest}: $(cat error)"
+    sed -n 's/^# Not taken over: //p' "$1.yaml" >struck
+    sed -n 's/^.*not taken over, the base.s stands there: //p' error | cmp -s - struck || fail "$1: told otherwise than written: $(cat error)"
     "$SONDE" model check "$1.yaml" >check 2>&1 || fail "$1 over ${2:-the nearest}: $(cat check)"
 }
 

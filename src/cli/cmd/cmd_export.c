@@ -42,6 +42,23 @@ static bool read_request(struct request *request, int argc, char **argv)
     return !walk.failed;
 }
 
+/* What a model says of itself that was not taken over, a line each: there the base's values stand,
+ * and nobody reads a file that was just written. */
+static void tell_struck(const char *text, const char *file)
+{
+    static const char begin[] = "# Not taken over: ";
+    for (const char *line = text; *line == '-' || *line == '#'; line = strchr(line, '\n') + 1) {
+        if (strncmp(line, begin, sizeof begin - 1) == 0) {
+            const char *why = line + sizeof begin - 1;
+            cli_complain(": %s: not taken over, the base's stands there: %.*s", file,
+                         (int)strcspn(why, "\n"), why);
+        }
+        if (!strchr(line, '\n')) {
+            break;
+        }
+    }
+}
+
 int cmd_export(int argc, char **argv)
 {
     struct request request = {.out = "-"};
@@ -65,6 +82,9 @@ int cmd_export(int argc, char **argv)
     int rc = sonde_export(&text, request.file, request.format, request.base);
     if (rc < 0) {
         return cli_fail(rc);
+    }
+    if (strcmp(request.format, "sonde") == 0) {
+        tell_struck(text, request.file);
     }
     rc = sonde_write(request.out, text);
     sonde_free(text);

@@ -4,9 +4,9 @@
 # What the first one did not tell is the base model's in the second, and no difference. Kinds of access and conflicts of banks, sums of several
 # parameters that were rounded, may differ by four cycles, as in exported.sh. OUT/table.tsv has a line a model: model,
 # closes|differs|failed, attributes that are the same, that differ, that the first alone told, seconds of processor of the first
-# dissection; OUT/MODEL.differs what did not come back; attributes.py counts attributes. JOBS at a time. `make check` runs three models
-# (exported.sh); this is for all, and for drawn machines: blind --write. Exit 1 where one does not close. LIMIT: seconds of processor a
-# dissection may take (default 300). WALL: seconds for all, after which what is not done is "stopped". OPTIONS: of `sonde dissect`, for both.
+# dissection, what the exported model's loader refused, so that the base's stands there; OUT/MODEL.differs what did not come back;
+# attributes.py counts attributes. JOBS at a time. `make check` runs three models (exported.sh); this is for all, and for drawn
+# machines: blind --write. Exit 1 where one does not close. LIMIT: seconds of processor a dissection may take (default 300). WALL: seconds for all, after which what is not done is "stopped". OPTIONS: of `sonde dissect`, for both.
 set -u
 if [ "${1:-}" = --one ]; then
     shift
@@ -28,6 +28,7 @@ if [ "${1:-}" = --one ]; then
     seconds=$(echo "$begin $end $(getconf CLK_TCK)" | awk '{ printf "%.1f", ($2 - $1) / $3 }')
     "$sonde" export "$one" --format sonde -o "$out/$name.again.yaml" 2>"$out/$name.error" ||
         { row failed '-	-	-' "export: $(tail -n 1 "$out/$name.error")"; exit 1; }
+    refused=$(grep -c 'not taken over' "$out/$name.error")
     dissect "$out/$name.again.yaml" "$two" || { row failed '-	-	-' "again: $(tail -n 1 "$out/$name.error")"; exit 1; }
     "$sonde" compare "$one" "$two" --cycles 1 --percent 5 >"$out/$name.fine" || [ $? -eq 1 ] ||
         { row failed '-	-	-' 'compare'; exit 1; }
@@ -44,7 +45,7 @@ if [ "${1:-}" = --one ]; then
     alone=$(grep -c '^only' "$out/$name.differs")
     word=closes
     [ ! -s "$out/$name.differs" ] || word=differs
-    row "$word" "$same	$differs	$alone" "$seconds"
+    row "$word" "$same	$differs	$alone" "$seconds	$refused"
     [ "$word" = closes ]
     status=$?
     exit "$status"
@@ -54,7 +55,7 @@ shift 3
 mkdir -p "$out" && rm -f "$out"/*.line || exit 2
 printf '%s\n' "$@" | timeout "${WALL:-86400}" xargs -P "$jobs" -n 1 "$0" --one "$sonde" "$out" || true
 {
-    printf 'model\tloop\tsame\tdiffer\talone\tseconds\n'
+    printf 'model\tloop\tsame\tdiffer\talone\tseconds\trefused\n'
     sort "$out"/*.line
 } >"$out/table.tsv"
 awk -F '\t' 'NR > 1 { of[$2]++ } END { printf "%d close, %d differ, %d failed\n", of["closes"], of["differs"], of["failed"] }' "$out/table.tsv"
