@@ -100,13 +100,17 @@ over local gtx480
 way=$("$SONDE" model show local.yaml | awk '/^noc:/ { noc = 1 } noc && /^  (request|reply)_latency:/ { sum += $2 } END { print sum }')
 [ "$way" -lt 140 ] || fail "a load that misses takes 143 cycles, the network alone $way"
 
-# A slow memory's bus is what reads need, whatever writes had, and of a power of two of the base's parts.
+# A slow memory has a power of two of the base's parts; reads are as far apart as they have to be, whatever writes had, and writes as well.
+commands() { # FILE TIME: so far apart, in all channels, a second
+    sed -n '/^dram:/,/^vm:/p' "$1.yaml" | awk -v time="$2:" '{ value[$1] = $2 } END { print 1000 * value["channels:"] * value["clock:"] / value[time] }'
+}
 for told in slow behind; do
     over $told a100
-    sed -n '/^dram:/,/^vm:/p' $told.yaml | sed -n 's/^  \(channels\|clock\): \([0-9]*\).*/\2/p' >$told.bus
+    holds $told dram 'channels: 16 '
 done
-cmp -s slow.bus behind.bus || fail "writes make the bus of a slow memory: $(cat slow.bus behind.bus)"
-[ "$(head -n 1 slow.bus)" = 16 ] || fail "not 16 channels: $(cat slow.bus)"
+echo "$(commands slow t_ccd_s) $(commands behind t_ccd_s) $(commands slow t_ccd_wr) $(commands behind t_ccd_wr)" >rates
+awk 'function is(a, b) { return a > 0.98 * b && a < 1.02 * b } { exit !(is($2, $1) && is($3 / $1, 3 / 3.3) && is($4 / $2, 4.3 / 3.3)) }' rates ||
+    fail "reads of 3.3e11 B/s, writes of 3 and 4.3: $(cat rates)"
 
 # Kinds of access of which one dissection tells none and the other some are told by that one alone; none is no kind.
 "$SONDE" compare usual.json local.json >compared

@@ -1,9 +1,10 @@
 /*
  * Bandwidths that the base does not have. DRAM's follows from the driver's word, its memory clock
  * and bus, where what was measured is within reach of that: the base's clock is changed and times
- * in nanoseconds are kept; without such a word, from what was measured, where it is far less than
- * the base has. An SM's ports are as wide as what all of them moved together needs. Both
- * go into the base before latencies are divided over it, since a lone load passes them as well.
+ * in nanoseconds are kept; without such a word, from what was measured, where something shows that
+ * no port is what bounds it: then writes may move less, or more, than reads, too. An SM's ports are
+ * as wide as what all of them moved together needs, and one of them alone. All of it goes into the
+ * base before latencies are divided over it, since a lone load passes them as well.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -17,17 +18,22 @@
 /* Chosen; made with sim:k20 over gtx780. */
 static const struct {
     double least_share, same, noise, lanes_each, far, slower, faster, reached, least_port,
-        more_than_one;
-    uint32_t most_lanes, queue;
+        more_than_one, apart, rounded;
+    uint32_t most_lanes, queue, most_steps, most_apart, window;
 } limits = {
     .least_share = 0.4, /* of what the bus has: streams reach that, or the driver's word is none */
     .same = 0.02,       /* of a bandwidth: the base's own */
     .noise = 0.03,      /* of a bandwidth that was measured; ports pass that much less */
     .lanes_each = 4,    /* accesses that send, for each request that leaves in a cycle */
     .far = 0.5,         /* of the ports' rate: less is not a port, but a slower DRAM */
-    .slower = 0.7,      /* of the base's bus, whose streams reach 0.85 of it at least */
+    .slower = 0.64,     /* of the base's bus, whose streams reach 0.85 of it at least */
     .faster = 1.25,     /* a part's clock of the base's, at most */
-    .reached = 0.9,     /* of what a bus has, by streams */
+    .reached = 0.99,    /* of what a bus has, by streams, while nothing is refreshed */
+    .apart = 0.95,      /* of a rate: what is less has another cause */
+    .rounded = 0.015,   /* of a rate: commands so many clocks apart are near enough. Chosen */
+    .most_steps = 16,   /* parts of a base's clock */
+    .most_apart = 1000, /* dram.t_ccd_wr's own limit */
+    .window = 4,        /* activates of dram.t_faw */
     .least_port = 16,   /* bytes a cycle; no GPU's is known to be narrower than 32 */
     .more_than_one = 1, /* requests a cycle */
     .most_lanes = 64,   /* sm.lsu.parallel's own limit */
@@ -48,6 +54,13 @@ static double bus_of(const struct dram_spec *dram)
 {
     double parts = (double)dram->channels * (dram->subchannels ? dram->subchannels : 1);
     return parts * dram->bytes_per_cycle * 1e12 / (double)dram->period_ps;
+}
+
+/* The share of its bus that streams reach. */
+static double reached(const struct dram_spec *dram)
+{
+    bool is_stopped = dram->t_refi > 0 && !dram->refresh_by_bank;
+    return limits.reached * (is_stopped ? 1 - (double)dram->t_rfc / dram->t_refi : 1);
 }
 
 /* Whether the loader takes such a clock and times, as they would be written. */
@@ -139,34 +152,151 @@ static bool cut_bus(struct model *base, double ratio)
 }
 
 /*
- * A DRAM that is far slower than the base's, of which the driver's word says nothing: where what
- * was read and written is far less than the base's ports and bus have, the bus is what bounds it.
+ * The bus is what bounds reads and writes, whatever their order: rows are activated as often as it
+ * moves what L2 fetches, a bank is free again when its data have passed, and nothing is lost
+ * between reads and writes.
  */
-static bool take_slow_clock(const struct bandwidth_plan *plan, struct model *base,
-                            const json_t *root, uint32_t bytes)
+static void hide_all_but_bus(struct dram_spec *dram, uint64_t fetched)
+{
+    uint64_t width = dram->bytes_per_cycle ? dram->bytes_per_cycle : 1;
+    uint32_t most = fetched / width > 0 ? (uint32_t)(fetched / width) : 1;
+    uint32_t four = limits.window * most;
+    dram->t_rrd = dram->t_rrd < most ? dram->t_rrd : most;
+    dram->t_rrd_l = dram->t_rrd_l < most ? dram->t_rrd_l : most;
+    dram->t_faw = dram->t_faw < four ? dram->t_faw : four;
+    dram->t_ras = dram->t_rcd;
+    dram->t_rc = dram->t_ras + dram->t_rp;
+    dram->t_wr = dram->t_wtr = dram->t_rtw = 0;
+    dram->t_wl = 0; /* as t_cl: written data come as late as read ones */
+}
+
+/* The driver's word on its memory is one that streams may come near to. */
+static bool is_told(const json_t *root)
+{
+    double told =
+        (double)saved_plain_u64(json_object_get(root, "device"), "memory_bandwidth_reported", 0);
+    double most =
+        fmax(ports_measured(root, "read_bandwidth"), ports_measured(root, "write_bandwidth"));
+    return most <= told && most >= limits.least_share * told;
+}
+
+/* All SMs read less than their ports pass, and less than each of them gets alone, or what no port
+ * passes, in whole cycles for a message: that is memory's own rate. */
+static bool reads_fill_memory(const struct model *base, const json_t *root, uint32_t bytes)
+{
+    double read = ports_measured(root, "read_bandwidth"), alone = ports_alone(root);
+    double in = ports_message_cycles(base, bytes, base->noc.reply_bytes_per_cycle);
+    double exact = read > 0 ? ports_rate(base, root, bytes, 1) / read : 0;
+    return read > 0 && alone > 0 && ports_sms(base, root) > 1 &&
+           read < limits.apart * ports_rate(base, root, bytes, in) &&
+           (read < limits.apart * ports_rate(base, root, 1, 1 / alone) ||
+            !ports_are_whole(exact, round(exact)));
+}
+
+/*
+ * A DRAM of another speed than the base's, of which the driver's word says nothing: where reads
+ * fill it, or where what was read and written is far less than the base's ports and bus have.
+ */
+static bool take_slow_clock(struct model *base, const json_t *root, uint32_t bytes)
 {
     const struct noc_spec *noc = &base->noc;
     double read = ports_measured(root, "read_bandwidth"),
            write = ports_measured(root, "write_bandwidth");
-    /* Writes reach less of it; where there are no refreshes, reads more. */
-    double bus = read * (1 - plan->refreshed) / limits.reached;
+    double bus = read / reached(&base->dram);
     double in = ports_message_cycles(base, bytes, noc->reply_bytes_per_cycle);
     double out = ports_message_cycles(base, bytes, noc->request_bytes_per_cycle);
-    if (read <= 0 || bus > limits.slower * bus_of(&base->dram) ||
-        read > limits.far * ports_rate(base, root, bytes, in) ||
-        write > limits.far * ports_rate(base, root, bytes, out)) {
+    bool is_far = bus <= limits.slower * bus_of(&base->dram) &&
+                  read <= limits.far * ports_rate(base, root, bytes, in) &&
+                  write <= limits.far * ports_rate(base, root, bytes, out);
+    if (read <= 0 || (!is_far && (is_told(root) || !reads_fill_memory(base, root, bytes)))) {
         return false;
     }
     return cut_bus(base, bus_of(&base->dram) / bus);
 }
 
+static uint64_t fetched_by_l2(const struct model *base, const json_t *root)
+{
+    uint64_t fetched = base->l2.sector_bytes;
+    saved_u64(&fetched, saved_cache(root, "l2"), "fetch_granularity");
+    return fetched;
+}
+
+/* ---- writes that move less than reads do, or more ---- */
+
+/* Clocks between two reads of the base: of its bus, or its commands'. */
+static uint32_t clocks_apart(const struct dram_spec *dram)
+{
+    uint32_t on_bus = (dram->burst_bytes + dram->bytes_per_cycle - 1) / dram->bytes_per_cycle;
+    return dram->t_ccd_s > on_bus ? dram->t_ccd_s : on_bus;
+}
+
+/*
+ * A write `times` as many clocks apart as a read, in as few steps of a clock as give that; the bus
+ * is as wide as the more frequent of both need. False: no such DRAM.
+ */
+static bool space_writes(struct model *base, double times)
+{
+    struct dram_spec before = base->dram, *dram = &base->dram;
+    uint32_t reads = clocks_apart(dram), same_group = dram->t_ccd_l, steps = 1;
+    double exact = times * reads;
+    while (steps < limits.most_steps &&
+           fabs(round(steps * exact) - steps * exact) > limits.rounded * steps * exact) {
+        steps++;
+    }
+    double writes = round(steps * exact);
+    if (writes < 1 || writes > limits.most_apart || same_group * steps > limits.most_apart ||
+        !scale_clock(base, 1.0 / steps)) {
+        return false;
+    }
+    dram->t_ccd_s = reads * steps;
+    dram->t_ccd_l = same_group * steps;
+    dram->t_ccd_wr = (uint32_t)writes;
+    uint32_t on_bus = dram->t_ccd_s < dram->t_ccd_wr ? dram->t_ccd_s : dram->t_ccd_wr;
+    dram->bytes_per_cycle = (dram->burst_bytes + on_bus - 1) / on_bus;
+    bool is_possible = can_be(base, dram);
+    *dram = is_possible ? *dram : before;
+    return is_possible;
+}
+
+/*
+ * Without the driver's word: what was written, in pieces that L2 reads the rest of where it fetches
+ * more than a message has. What reads move is memory's rate, if they fill it, else at most what its
+ * bus gives.
+ */
+static void take_writes(struct bandwidth_plan *plan, struct model *base, const json_t *root,
+                        uint32_t bytes)
+{
+    double read = ports_measured(root, "read_bandwidth"),
+           write = ports_measured(root, "write_bandwidth");
+    double out = ports_message_cycles(base, bytes, base->noc.request_bytes_per_cycle);
+    bool is_of_port = write > limits.apart * ports_rate(base, root, bytes, out) &&
+                      !(plan->is_slowed && write > read);
+    double bus = bus_of(&base->dram) * reached(&base->dram);
+    double reads = plan->is_slowed ? read : bus;
+    if (is_told(root) || write <= 0 || read <= 0 || is_of_port || base->dram.bytes_per_cycle == 0) {
+        return;
+    }
+    bool is_part = bytes < fetched_by_l2(base, root);
+    if (is_part && !plan->is_slowed && 2 * write > read && 2 * write < bus) {
+        plan->has_clock = plan->is_slowed = cut_bus(base, bus / (2 * write));
+        return; /* half of what passes is read */
+    }
+    if (is_part && write < reads) {
+        write = 1 / (1 / write - 1 / reads);
+    }
+    if (fabs(write / reads - 1) > limits.noise && space_writes(base, reads / write)) {
+        plan->has_clock = plan->has_spacing = true;
+    }
+}
+
 /*
  * As wide as a port has to be for `rate` bytes a second through all SMs, in messages of a header
  * and `bytes`. Narrower than the base's where a whole number of cycles for each message gives just
- * that rate, and DRAM has more than that. 0: as it is.
+ * that rate, and DRAM has more than that. 0: as it is. `alone`: bytes a cycle that one SM gets by
+ * itself, at least.
  */
-static uint32_t width_for(double rate, const struct model *base, const json_t *root, uint32_t bytes,
-                          uint32_t width)
+static uint32_t width_for(double rate, double alone, const struct model *base, const json_t *root,
+                          uint32_t bytes, uint32_t width)
 {
     double message = base->noc.header_bytes + bytes;
     double exact = rate > 0 ? ports_rate(base, root, bytes, 1) / rate : 0; /* cycles of a message */
@@ -177,7 +307,8 @@ static uint32_t width_for(double rate, const struct model *base, const json_t *r
     }
     double whole = round(exact), narrow = ceil(message / whole);
     bool is_port = ports_are_whole(exact, whole) && rate < limits.least_share * bus_of(&base->dram);
-    bool is_narrower = narrow < width && narrow >= limits.least_port;
+    bool is_narrower = narrow < width && narrow >= limits.least_port &&
+                       alone * whole <= bytes; /* no port of one SM passes more than all ports do */
     return is_narrower && is_port ? (uint32_t)narrow : 0;
 }
 
@@ -241,16 +372,22 @@ void model_take_bandwidth(struct bandwidth_plan *plan, struct model *base, const
     *plan = (struct bandwidth_plan){.has_clock = take_clock(base, root)};
     model_take_lone(plan, base, root);
     open_way(plan, base, root);
-    plan->request_width = width_for(ports_measured(root, "write_bandwidth"), base, root, bytes,
-                                    noc->request_bytes_per_cycle);
-    plan->reply_width = width_for(ports_measured(root, "read_bandwidth"), base, root, bytes,
-                                  noc->reply_bytes_per_cycle);
+    double written = ports_measured(root, "write_bandwidth");
+    bool is_filled = !is_told(root) && reads_fill_memory(base, root, bytes);
+    plan->request_width =
+        width_for(is_filled ? 0 : written, 0, base, root, bytes, noc->request_bytes_per_cycle);
+    plan->reply_width = width_for(ports_measured(root, "read_bandwidth"), ports_alone(root), base,
+                                  root, bytes, noc->reply_bytes_per_cycle);
     if (!plan->has_clock && !plan->request_width && !plan->reply_width) {
-        plan->has_clock = plan->is_slowed = take_slow_clock(plan, base, root, bytes);
+        plan->has_clock = plan->is_slowed = take_slow_clock(base, root, bytes);
     }
     noc->request_bytes_per_cycle =
         plan->request_width ? plan->request_width : noc->request_bytes_per_cycle;
     noc->reply_bytes_per_cycle = plan->reply_width ? plan->reply_width : noc->reply_bytes_per_cycle;
+    take_writes(plan, base, root, bytes);
+    if (plan->is_slowed || plan->has_spacing) {
+        hide_all_but_bus(&base->dram, fetched_by_l2(base, root));
+    }
 }
 
 void model_port_lines(struct model_text *t)
@@ -285,16 +422,31 @@ void model_clock_lines(struct model_text *t)
     if (!t->bandwidth.has_clock) {
         return;
     }
-    model_line(t, 1,
-               t->bandwidth.is_slowed ? "not measured: a bus for what was read and written"
-                                      : "the driver's word: bandwidth of the bus",
-               "clock: %.0f kHz", 1e9 / (double)dram->period_ps);
-    model_line(t, 1, "", "# times as the base's, in nanoseconds");
+    const char *why = t->bandwidth.is_slowed || t->bandwidth.has_spacing
+                          ? "not measured: a bus for what was read and written"
+                          : "the driver's word: bandwidth of the bus";
+    model_line(t, 1, why, "clock: %.0f kHz", 1e9 / (double)dram->period_ps);
+    if (t->bandwidth.has_spacing) {
+        model_line(t, 1, "", "width: %" PRIu32 " B/cycle", dram->bytes_per_cycle);
+        model_line(t, 1, "reads", "t_ccd_s: %" PRIu32 " cycles", dram->t_ccd_s);
+        model_line(t, 1, "", "t_ccd_l: %" PRIu32 " cycles", dram->t_ccd_l);
+        model_line(t, 1, "what was written, beside what was read", "t_ccd_wr: %" PRIu32 " cycles",
+                   dram->t_ccd_wr);
+    }
+    bool is_bus = t->bandwidth.is_slowed || t->bandwidth.has_spacing;
+    model_line(t, 1, "",
+               is_bus ? "# times of lone loads as the base's, in nanoseconds; others wait for none"
+                      : "# times as the base's, in nanoseconds");
 #define LINE(time)                                                                                 \
-    if (dram->time > 0) {                                                                          \
+    if (dram->time > 0 || is_bus) {                                                                \
         model_line(t, 1, "", #time ": %" PRIu32 " cycles", dram->time);                            \
     }
     DRAM_TIMES(LINE)
+    if (is_bus) {
+        LINE(t_wl)
+        LINE(t_rtw)
+    }
+    is_bus = false; /* refreshes are the base's, or none */
     LINE(t_refi)
     LINE(t_rfc)
 #undef LINE

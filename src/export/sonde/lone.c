@@ -291,12 +291,12 @@ void model_lone_lines(struct model_text *t, bool has_width)
     if (plan->has_no_refresh) {
         model_line(t, 1, "measured: lone loads meet none", "t_refi: 0 cycles");
     }
-    if (plan->has_bursts) {
+    if (plan->has_bursts && !plan->has_spacing) {
         const char *why = "measured: a line of L1 takes longer than what L2 fetches";
         model_line(t, 1, why, "t_ccd_s: %" PRIu32 " cycles", dram->t_ccd_s);
         model_line(t, 1, "the same", "t_ccd_l: %" PRIu32 " cycles", dram->t_ccd_l);
     }
-    if (plan->has_bursts && !has_width) {
+    if (plan->has_bursts && !plan->has_spacing && !has_width) {
         model_line(t, 1, "the same", "width: %" PRIu32 " B/cycle", dram->bytes_per_cycle);
     }
 }

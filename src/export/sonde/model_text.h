@@ -16,6 +16,7 @@
 struct bandwidth_plan {
     bool has_clock;      /* DRAM's, and its times */
     bool is_slowed;      /* by what was measured, not the driver's word */
+    bool has_spacing;    /* of DRAM's reads and writes, which move unlike much */
     bool has_rows;       /* whether DRAM's stay open */
     uint32_t row_bytes;  /* how far one reaches, of whatever channel; 0: as the base's */
     bool has_bursts;     /* how fast they follow each other */
@@ -59,7 +60,10 @@ uint64_t model_clusters(const struct model_text *t);
 /* The memory's `key` in bytes a second, 0: not measured; the core's clock, the base's if none is
  * told. */
 double ports_measured(const json_t *root, const char *key);
+double ports_sms(const struct model *base, const json_t *root);
 double ports_clock_hz(const struct model *base, const json_t *root);
+/* Bytes a cycle that one SM gets by itself, with many loads under way, at least; 0: not told. */
+double ports_alone(const json_t *root);
 /* Bytes a second through the ports of all SMs, in messages of a header and `bytes`; `cycles`: what
  * one takes. */
 double ports_rate(const struct model *base, const json_t *root, uint32_t bytes, double cycles);

@@ -27,17 +27,36 @@ double ports_measured(const json_t *root, const char *key)
     return saved_value(&value, json_object_get(root, "memory"), key) ? value.value : 0;
 }
 
+double ports_alone(const json_t *root)
+{
+    /* The shapes of infer/device/memory.c begin with those of one SM. */
+    static const double requests[] = {1, 32, 256};
+    const json_t *points = json_object_get(root, "loaded_latency");
+    double most = 0;
+    for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++) {
+        const json_t *point = json_array_get(points, i);
+        if (json_number_of(point, "requests") == requests[i]) {
+            most = fmax(most, json_number_of(point, "bytes_per_cycle"));
+        }
+    }
+    return most;
+}
+
 double ports_clock_hz(const struct model *base, const json_t *root)
 {
     const json_t *device = json_object_get(root, "device");
     return (double)saved_plain_u64(device, "clock_hz", 1000000000000 / base->core_period_ps);
 }
 
+double ports_sms(const struct model *base, const json_t *root)
+{
+    return (double)saved_plain_u64(json_object_get(root, "device"), "sms", base->sms);
+}
+
 double ports_rate(const struct model *base, const json_t *root, uint32_t bytes, double cycles)
 {
-    const json_t *device = json_object_get(root, "device");
-    double sms = (double)saved_plain_u64(device, "sms", base->sms);
-    return cycles > 0 ? sms * ports_clock_hz(base, root) * bytes / cycles : INFINITY;
+    return cycles > 0 ? ports_sms(base, root) * ports_clock_hz(base, root) * bytes / cycles
+                      : INFINITY;
 }
 
 double ports_message_cycles(const struct model *base, uint32_t bytes, uint32_t width)

@@ -295,6 +295,10 @@ static bool channel_lines(struct model_text *t, uint64_t slices)
                "channels: %" PRIu64, channels);
     model_line(t, 1, is_cut ? "the same" : "as much bandwidth as the base has",
                "subchannels: %" PRIu64, each < most ? each : most);
+    uint64_t burst = dram->bytes_per_cycle ? dram->burst_bytes / dram->bytes_per_cycle : 0;
+    if (is_cut && dram->bus == DRAM_BUS_SPLIT && each > burst) {
+        model_line(t, 1, "one for all would not have as many reads", "command_bus: single");
+    }
     if (each > most && dram->bytes_per_cycle) {
         model_line(t, 1, "the same, of as many as a channel may have", "width: %" PRIu64 " B/cycle",
                    (dram->bytes_per_cycle * each + most - 1) / most);

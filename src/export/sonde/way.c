@@ -12,6 +12,17 @@
 #include "util/divisor.h"
 #include "util/glue/json_glue.h"
 
+/* Chosen; lines of 128 bytes through a port of 16 would come to 0.89 of the same rate, at most. */
+static const struct {
+    double bytes, usual_port, least, most, whole;
+} parts = {
+    .bytes = 32,      /* what a warp asks for at once, at least */
+    .usual_port = 32, /* bytes a cycle */
+    .least = 0.895,   /* of what a port passes, that one SM gets */
+    .whole = 0.6,     /* of what reads move, that writes do which are read in part at most */
+    .most = 0.96,     /* the same: 256 loads under way begin and end */
+};
+
 struct halves way_halves(uint32_t sum, uint32_t base_first, uint32_t base_second)
 {
     bool is_base = sum == (uint64_t)base_first + base_second;
@@ -38,6 +49,32 @@ bool way_is_by_line(const json_t *root, const struct model *base)
            segment < line && base->sm.coalesce.segment_bytes == line;
 }
 
+/*
+ * Past L1 a warp may ask for less than a line at once, of which L2 fetches a line all the same. One
+ * SM alone shows it: a port of a width that is usual passes such small messages at the rate that it
+ * gets, and lines would need a port of an odd width.
+ */
+static bool asks_for_parts(const json_t *root, const struct model *base)
+{
+    double messages = ceil((base->noc.header_bytes + parts.bytes) / parts.usual_port);
+    double most = parts.bytes / messages, alone = ports_alone(root);
+    return !saved_cache(root, "l1_data") && alone >= parts.least * most &&
+           alone <= parts.most * most;
+}
+
+/* Of what is written in part L2 reads the rest: then more than half of what reads move is no
+ * bandwidth of writes. 0: not told; else what is written at once, at least. */
+static uint32_t writes_whole(const json_t *root, const struct model *base)
+{
+    double read = ports_measured(root, "read_bandwidth"),
+           write = ports_measured(root, "write_bandwidth");
+    uint64_t fetched = 0;
+    bool is_told = saved_u64(&fetched, saved_cache(root, "l2"), "fetch_granularity") && read > 0 &&
+                   write > parts.whole * read;
+    uint32_t most = base->sm.coalesce.segment_bytes;
+    return is_told && is_power_of_two(fetched) ? (fetched < most ? (uint32_t)fetched : most) : 0;
+}
+
 uint32_t way_segment(const json_t *root, const struct model *base)
 {
     const json_t *l1 = saved_cache(root, "l1_data");
@@ -47,7 +84,13 @@ uint32_t way_segment(const json_t *root, const struct model *base)
     if (way_is_by_line(root, base) || !is_told) {
         return base->sm.coalesce.segment_bytes;
     }
-    uint32_t line;
+    if (segment > parts.bytes && asks_for_parts(root, base)) {
+        return (uint32_t)parts.bytes;
+    }
+    uint32_t line, whole = writes_whole(root, base);
+    if (segment < whole) {
+        return whole;
+    }
     return ports_move_lines(&line, root, base, (uint32_t)segment) ? line : (uint32_t)segment;
 }
 
