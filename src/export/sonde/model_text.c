@@ -32,6 +32,10 @@ void model_line(struct model_text *t, unsigned depth, const char *comment, const
 
 const char *model_measured(char *text, const struct saved_value *value)
 {
+    if (value->confidence <= 0) { /* stands for what was not told: hashed.c */
+        snprintf(text, MODEL_COMMENT_BYTES, "not measured: %.80s", value->evidence);
+        return text;
+    }
     snprintf(text, MODEL_COMMENT_BYTES, "measured, confidence %.2f%s%.80s", value->confidence,
              value->evidence[0] ? ", " : "", value->evidence);
     return text;

@@ -189,6 +189,12 @@ void index_of_slices(struct strbuf *out, const json_t *cache, uint64_t slices);
  * one. */
 bool index_text(struct strbuf *out, const json_t *cache, const struct index_plan *plan);
 
+/* ---- hashed.c: sets that a hash numbers ---- */
+
+/* Of caches of constants with ways and no sets: sets and a map of lines to them, which are put into
+ * the dissection with confidence 0. */
+void model_draw_hashed(json_t *root);
+
 /* ---- units.c, caches.c and translation.c: sections, or what they end with ---- */
 
 /* Of the section `sm`: schedulers, what they issue, units. */

@@ -452,6 +452,7 @@ int export_sonde(char **text, const json_t *root, const char *source,
         base_path = realpath(options->base, NULL); /* holds wherever the model is put */
     }
     *text = NULL;
+    model_draw_hashed(told);
     bool is_again = rc == 0;
     while (is_again) {
         free(*text);
