@@ -416,6 +416,14 @@ void model_open_l2(struct model_text *t)
     }
 }
 
+/* 0 is a time as well, where the base's may be another. */
+static void time_line(struct model_text *t, const char *name, uint32_t cycles, bool has_none)
+{
+    if (cycles > 0 || has_none) {
+        model_line(t, 1, "", "%s: %" PRIu32 " cycles", name, cycles);
+    }
+}
+
 void model_clock_lines(struct model_text *t)
 {
     const struct dram_spec *dram = &t->base->dram;
@@ -437,17 +445,13 @@ void model_clock_lines(struct model_text *t)
     model_line(t, 1, "",
                is_bus ? "# times of lone loads as the base's, in nanoseconds; others wait for none"
                       : "# times as the base's, in nanoseconds");
-#define LINE(time)                                                                                 \
-    if (dram->time > 0 || is_bus) {                                                                \
-        model_line(t, 1, "", #time ": %" PRIu32 " cycles", dram->time);                            \
-    }
+#define LINE(time) time_line(t, #time, dram->time, is_bus);
     DRAM_TIMES(LINE)
-    if (is_bus) {
-        LINE(t_wl)
-        LINE(t_rtw)
-    }
-    is_bus = false; /* refreshes are the base's, or none */
-    LINE(t_refi)
-    LINE(t_rfc)
 #undef LINE
+    if (is_bus) {
+        time_line(t, "t_wl", dram->t_wl, true);
+        time_line(t, "t_rtw", dram->t_rtw, true);
+    }
+    time_line(t, "t_refi", dram->t_refi, false);
+    time_line(t, "t_rfc", dram->t_rfc, false);
 }
