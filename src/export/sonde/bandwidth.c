@@ -18,7 +18,7 @@
 /* Chosen; made with sim:k20 over gtx780. */
 static const struct {
     double least_share, same, noise, lanes_each, far, slower, faster, reached, least_port,
-        more_than_one, apart, rounded;
+        more_than_one, apart, rounded, near;
     uint32_t most_lanes, queue, most_steps, most_apart, window;
 } limits = {
     .least_share = 0.4, /* of what the bus has: streams reach that, or the driver's word is none */
@@ -28,10 +28,11 @@ static const struct {
     .far = 0.5,         /* of the ports' rate: less is not a port, but a slower DRAM */
     .slower = 0.64,     /* of the base's bus, whose streams reach 0.85 of it at least */
     .faster = 1.25,     /* a part's clock of the base's, at most */
-    .reached = 0.99,    /* of what a bus has, by streams, while nothing is refreshed */
-    .apart = 0.95,      /* of a rate: what is less has another cause */
-    .rounded = 0.015,   /* of a rate: commands so many clocks apart are near enough. Chosen */
-    .most_steps = 16,   /* parts of a base's clock */
+    .reached = 0.97,  /* of what a bus has, by streams, while nothing is refreshed: 0.93 to 0.99 */
+    .near = 0.06,     /* of the base's bus: its own, whose writes are so, too */
+    .apart = 0.95,    /* of a rate: what is less has another cause */
+    .rounded = 0.015, /* of a rate: commands so many clocks apart are near enough. Chosen */
+    .most_steps = 16, /* parts of a base's clock */
     .most_apart = 1000, /* dram.t_ccd_wr's own limit */
     .window = 4,        /* activates of dram.t_faw */
     .least_port = 16,   /* bytes a cycle; no GPU's is known to be narrower than 32 */
@@ -151,12 +152,19 @@ static bool cut_bus(struct model *base, double ratio)
     return true;
 }
 
+/* Clocks between two reads of the base: of its bus, or its commands'. */
+static uint32_t clocks_apart(const struct dram_spec *dram)
+{
+    uint32_t on_bus = (dram->burst_bytes + dram->bytes_per_cycle - 1) / dram->bytes_per_cycle;
+    return dram->t_ccd_s > on_bus ? dram->t_ccd_s : on_bus;
+}
+
 /*
  * The bus is what bounds reads and writes, whatever their order: rows are activated as often as it
  * moves what L2 fetches, a bank is free again when its data have passed, and nothing is lost
- * between reads and writes.
+ * between reads and writes, nor within a group of banks, of which nothing was told.
  */
-static void hide_all_but_bus(struct dram_spec *dram, uint64_t fetched)
+static void hide_all_but_bus(struct dram_spec *dram, uint64_t fetched, bool has_bursts)
 {
     uint64_t width = dram->bytes_per_cycle ? dram->bytes_per_cycle : 1;
     uint32_t most = fetched / width > 0 ? (uint32_t)(fetched / width) : 1;
@@ -164,6 +172,9 @@ static void hide_all_but_bus(struct dram_spec *dram, uint64_t fetched)
     dram->t_rrd = dram->t_rrd < most ? dram->t_rrd : most;
     dram->t_rrd_l = dram->t_rrd_l < most ? dram->t_rrd_l : most;
     dram->t_faw = dram->t_faw < four ? dram->t_faw : four;
+    if (!has_bursts && dram->bytes_per_cycle > 0) {
+        dram->t_ccd_s = dram->t_ccd_l = clocks_apart(dram);
+    }
     dram->t_ras = dram->t_rcd;
     dram->t_rc = dram->t_ras + dram->t_rp;
     dram->t_wr = dram->t_wtr = dram->t_rtw = 0;
@@ -193,6 +204,13 @@ static bool reads_fill_memory(const struct model *base, const json_t *root, uint
             !ports_are_whole(exact, round(exact)));
 }
 
+/* What was read is what the base's bus gives. */
+static bool is_own_bus(const struct model *base, const json_t *root)
+{
+    double bus = ports_measured(root, "read_bandwidth") / reached(&base->dram);
+    return fabs(bus / bus_of(&base->dram) - 1) < limits.near;
+}
+
 /*
  * A DRAM of another speed than the base's, of which the driver's word says nothing: where reads
  * fill it, or where what was read and written is far less than the base's ports and bus have.
@@ -208,7 +226,8 @@ static bool take_slow_clock(struct model *base, const json_t *root, uint32_t byt
     bool is_far = bus <= limits.slower * bus_of(&base->dram) &&
                   read <= limits.far * ports_rate(base, root, bytes, in) &&
                   write <= limits.far * ports_rate(base, root, bytes, out);
-    if (read <= 0 || (!is_far && (is_told(root) || !reads_fill_memory(base, root, bytes)))) {
+    if (read <= 0 || is_own_bus(base, root) ||
+        (!is_far && (is_told(root) || !reads_fill_memory(base, root, bytes)))) {
         return false;
     }
     return cut_bus(base, bus_of(&base->dram) / bus);
@@ -222,13 +241,6 @@ static uint64_t fetched_by_l2(const struct model *base, const json_t *root)
 }
 
 /* ---- writes that move less than reads do, or more ---- */
-
-/* Clocks between two reads of the base: of its bus, or its commands'. */
-static uint32_t clocks_apart(const struct dram_spec *dram)
-{
-    uint32_t on_bus = (dram->burst_bytes + dram->bytes_per_cycle - 1) / dram->bytes_per_cycle;
-    return dram->t_ccd_s > on_bus ? dram->t_ccd_s : on_bus;
-}
 
 /*
  * A write `times` as many clocks apart as a read, in as few steps of a clock as give that; the bus
@@ -273,7 +285,8 @@ static void take_writes(struct bandwidth_plan *plan, struct model *base, const j
                       !(plan->is_slowed && write > read);
     double bus = bus_of(&base->dram) * reached(&base->dram);
     double reads = plan->is_slowed ? read : bus;
-    if (is_told(root) || write <= 0 || read <= 0 || is_of_port || base->dram.bytes_per_cycle == 0) {
+    if (is_told(root) || write <= 0 || read <= 0 || is_of_port || base->dram.bytes_per_cycle == 0 ||
+        (!plan->is_slowed && is_own_bus(base, root))) {
         return;
     }
     bool is_part = bytes < fetched_by_l2(base, root);
@@ -386,7 +399,7 @@ void model_take_bandwidth(struct bandwidth_plan *plan, struct model *base, const
     noc->reply_bytes_per_cycle = plan->reply_width ? plan->reply_width : noc->reply_bytes_per_cycle;
     take_writes(plan, base, root, bytes);
     if (plan->is_slowed || plan->has_spacing) {
-        hide_all_but_bus(&base->dram, fetched_by_l2(base, root));
+        hide_all_but_bus(&base->dram, fetched_by_l2(base, root), plan->has_bursts);
     }
 }
 
@@ -434,10 +447,12 @@ void model_clock_lines(struct model_text *t)
                           ? "not measured: a bus for what was read and written"
                           : "the driver's word: bandwidth of the bus";
     model_line(t, 1, why, "clock: %.0f kHz", 1e9 / (double)dram->period_ps);
-    if (t->bandwidth.has_spacing) {
-        model_line(t, 1, "", "width: %" PRIu32 " B/cycle", dram->bytes_per_cycle);
+    if (t->bandwidth.has_spacing || (t->bandwidth.is_slowed && !t->bandwidth.has_bursts)) {
         model_line(t, 1, "reads", "t_ccd_s: %" PRIu32 " cycles", dram->t_ccd_s);
         model_line(t, 1, "", "t_ccd_l: %" PRIu32 " cycles", dram->t_ccd_l);
+    }
+    if (t->bandwidth.has_spacing) {
+        model_line(t, 1, "", "width: %" PRIu32 " B/cycle", dram->bytes_per_cycle);
         model_line(t, 1, "what was written, beside what was read", "t_ccd_wr: %" PRIu32 " cycles",
                    dram->t_ccd_wr);
     }
