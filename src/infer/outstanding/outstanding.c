@@ -726,8 +726,10 @@ static int study_cold(struct study *s)
     bool longer = rc == 0 && cold.yard.one_cycles > limits.cold * s->yard.one_cycles;
     rc = rc || !longer ? rc : follow_rays(&cold);
     rc = rc || cold.jumps == 0 ? rc : decide(&cold);
-    bool told = rc == 0 && (strcmp(out->structure, "prt") == 0 ||
-                            strcmp(out->structure, "request_limit") == 0);
+    /* Who bounds a size alone may have been late by chance, as any load of memory may be. */
+    bool told =
+        rc == 0 && out->entries.status == ATTRIBUTE_MEASURED &&
+        (strcmp(out->structure, "prt") == 0 || strcmp(out->structure, "request_limit") == 0);
     if (told) {
         out->confidence = fmin(out->confidence, limits.cold_sure);
         out->entries.confidence = fmin(out->entries.confidence, limits.cold_sure);
