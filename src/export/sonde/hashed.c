@@ -3,7 +3,6 @@
  * one set or another is full (infer/behind/ways.c): which lines share a set is drawn, such that
  * just so much fits. As many sets as a random function fills so far, in the mean.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +12,6 @@
 #include "util/rng.h"
 
 enum { DRAWS = 16, MOST_SETS = 1024, SPACE = 65536 /* bytes of constants */ };
-
-#define DRAWN "drawn, so that as much fits as was measured"
 
 /* How many lines in order a random function takes until a set has one too many. */
 static uint64_t lines_drawn(struct rng *rng, uint64_t sets, uint64_t ways)
@@ -85,7 +82,7 @@ static void put(json_t *cache, const char *key, uint64_t value, const char *unit
 {
     json_object_set_new(cache, key,
                         json_pack("{s:I, s:s, s:f, s:s}", "value", (json_int_t)value, "unit", unit,
-                                  "confidence", 0.0, "evidence", DRAWN));
+                                  "confidence", 0.0, "evidence", MODEL_DRAWN));
 }
 
 static void draw_cache(json_t *cache)
@@ -107,7 +104,7 @@ static void draw_cache(json_t *cache)
         put(cache, "size", sets * ways * line, "B");
         json_object_set_new(cache, "set_index",
                             json_pack("{s:s, s:o, s:f, s:s}", "kind", "map", "map", map,
-                                      "confidence", 0.0, "evidence", DRAWN));
+                                      "confidence", 0.0, "evidence", MODEL_DRAWN));
     }
 }
 

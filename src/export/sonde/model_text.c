@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define COMMENT_COLUMN 40
 #define LINE_BYTES 65536 /* a list of a thousand sets fits */
@@ -32,7 +33,7 @@ void model_line(struct model_text *t, unsigned depth, const char *comment, const
 
 const char *model_measured(char *text, const struct saved_value *value)
 {
-    if (value->confidence <= 0) { /* stands for what was not told: hashed.c */
+    if (strcmp(value->evidence, MODEL_DRAWN) == 0) {
         snprintf(text, MODEL_COMMENT_BYTES, "not measured: %.80s", value->evidence);
         return text;
     }

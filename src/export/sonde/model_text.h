@@ -191,6 +191,8 @@ bool index_text(struct strbuf *out, const json_t *cache, const struct index_plan
 
 /* ---- hashed.c: sets that a hash numbers ---- */
 
+/* The evidence of what stands for a value that was not told. */
+#define MODEL_DRAWN "drawn, so that as much fits as was measured"
 /* Of caches of constants with ways and no sets: sets and a map of lines to them, which are put into
  * the dissection with confidence 0. */
 void model_draw_hashed(json_t *root);
