@@ -8,7 +8,8 @@ profile, statistics = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))
 warps = int(sys.argv[3])
 kernel, = profile["kernels"]
 total = kernel["warp_cycles"]
-# A block's first cycle is the one after its placement; its last that of the last exit, or the one before a reply.
+# A block's first cycle is the one after its placement, or that of its placement where it starts later than the grid; its last that of the
+# last exit, or the one before a reply.
 placed = sum((cta["end"] - cta["start"]) * warps for cta in statistics["ctas"])
 said = {
     "over reasons": sum(kernel["warp_cycles_by_reason"].values()),
@@ -17,7 +18,7 @@ said = {
 }
 for name, cycles in said.items():
     print(name, "holds" if cycles == total > 0 else f"{cycles} is not {total}")
-print("of placements", "holds" if 0 <= placed - total <= len(statistics["ctas"]) * warps else f"{placed} is not {total}")
+print("of placements", "holds" if abs(placed - total) <= len(statistics["ctas"]) * warps else f"{placed} is not {total}")
 for line in kernel["lines"]:
     if sum(line["warp_cycles_by_reason"].values()) != line["warp_cycles"]:
         print("line", line["pc"], "does not hold")
