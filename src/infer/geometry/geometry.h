@@ -30,7 +30,7 @@ int level_index_of_sets(struct level *level, size_t sets);
  * their victims, *held lines are held at least; 0: not known.
  */
 int level_held(struct level *level, size_t *held);
-/* sets.c: may so many lines, which fit in order, be those of one set? */
+/* one_set.c: may so many lines, which fit in order, be those of one set? */
 int level_is_one_set(struct level *level, bool *is, size_t lines);
 /* They are not: of such a cache the size alone is told. */
 int level_several_sets(struct level *level);
