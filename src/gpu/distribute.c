@@ -244,17 +244,18 @@ static void fill_again(struct gpu *gpu, uint32_t sm, uint64_t start_ps)
 }
 
 /*
- * ---- L1s that keep what is written (WRITE_BACK_WHOLE) ----
+ * ---- what a grid waits for beside its CTAs ----
  *
- * They are not coherent, so that what a grid has written must have left them before anybody else
- * reads it: when an SM's last CTA has ended and no other comes, the L1's dirty lines are written to
- * memory, and the grid is over when all of that has been answered. What of several grids at a time
- * is whose is left out: dirty lines go with the grid whose CTA is the SM's last.
+ * L1s that keep what is written (WRITE_BACK_WHOLE) are not coherent, so that what a grid has
+ * written must have left them before anybody else reads it: when an SM's last CTA has ended and no
+ * other comes, the L1's dirty lines are written to memory, and the grid is over when all of that
+ * has been answered. What of several grids at a time is whose is left out: dirty lines go with the
+ * grid whose CTA is the SM's last.
  */
 
 static void tell_end(struct gpu *gpu, const struct gpu_cta_end *end);
 
-static void on_written(void *ctx, uint64_t arg)
+static void on_settled(void *ctx, uint64_t arg)
 {
     struct gpu_place *place = ctx;
     struct gpu_boundary *boundary = place->boundary;
@@ -275,7 +276,7 @@ static void on_flush(void *ctx, uint64_t arg)
     struct gpu *gpu = place->boundary->gpu;
     (void)arg;
     if (!gpu->stopping) {
-        mem_cache_write_back(gpu->l1[place->boundary->sm], on_written, place);
+        mem_cache_write_back(gpu->l1[place->boundary->sm], on_settled, place);
     }
 }
 
@@ -284,7 +285,7 @@ static void flush_begin(struct gpu *gpu, struct gpu_grid *grid, uint32_t sm, uin
     bool keeps = gpu->l1_spec.enabled && gpu->l1_spec.write == WRITE_BACK_WHOLE;
     bool last = grid->cta_next == grid->cta_count && gpu->room[sm].ctas == 0;
     if (keeps && last && mem_cache_is_dirty(gpu->l1[sm])) {
-        grid->flushes++;
+        grid->settling++;
         engine_at(gpu->boundary[sm].engine, at_ps, gpu->start_source, on_flush, &grid->place[sm],
                   0);
     }
@@ -292,22 +293,22 @@ static void flush_begin(struct gpu *gpu, struct gpu_grid *grid, uint32_t sm, uin
 
 /*
  * All CTAs have ended. A grid that has reached device memory is over some time after that is noted,
- * whether it loaded or stored: 440 to 580 cycles on an H200 (docs/h200.md).
+ * whether it loaded or stored: 450 to 640 cycles on an H200 (docs/h200.md).
  */
 static void grid_end_begin(struct gpu *gpu, struct gpu_grid *grid, uint32_t sm, uint64_t soonest_ps)
 {
     uint32_t cycles = grid->counts.reaches_memory ? gpu->model->grid_end_cycles : 0;
     uint64_t end_ps = grid->noted_ps + cycles * gpu->clock.period_ps;
     if (end_ps > soonest_ps) {
-        grid->flushes++;
-        engine_at(gpu->boundary[sm].engine, end_ps, gpu->start_source, on_written, &grid->place[sm],
+        grid->settling++;
+        engine_at(gpu->boundary[sm].engine, end_ps, gpu->start_source, on_settled, &grid->place[sm],
                   0);
     }
 }
 
-static void flush_ended(struct gpu_grid *grid, uint64_t at_ps)
+static void settled(struct gpu_grid *grid, uint64_t at_ps)
 {
-    grid->flushes--;
+    grid->settling--;
     grid->last_end_ps = at_ps > grid->last_end_ps ? at_ps : grid->last_end_ps;
 }
 
@@ -346,11 +347,11 @@ void gpu_cta_ended(struct gpu *gpu, const struct gpu_cta_end *end)
 {
     struct gpu_grid *grid = end->grid;
     if (end->cta == GPU_NO_CTA) {
-        flush_ended(grid, end->at_ps);
+        settled(grid, end->at_ps);
     } else {
         count_end(gpu, end);
     }
-    if (grid->cta_ended == grid->cta_count && grid->flushes == 0) {
+    if (grid->cta_ended == grid->cta_count && grid->settling == 0) {
         gpu_grid_over(gpu, grid, grid->last_end_ps);
     }
 }

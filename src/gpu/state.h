@@ -53,7 +53,7 @@ struct gpu_message_list {
     struct gpu_message *message;
 };
 
-/* The end of a CTA; GPU_NO_CTA: an SM's L1 holds nothing any more that memory does not. */
+/* The end of a CTA; GPU_NO_CTA: of something else that the grid waits for. */
 #define GPU_NO_CTA UINT64_MAX
 struct gpu_cta_end {
     uint64_t at_ps, cta;
@@ -90,8 +90,8 @@ struct gpu_grid {
     struct gpu_cluster *clusters;
     uint64_t start_ps, last_end_ps; /* its begin; the end of the CTA that ended last */
     uint64_t end_ps;
-    uint64_t noted_ps;           /* the last end of a CTA is */
-    uint32_t flushes;            /* L1s that are being written to memory; the grid's own end */
+    uint64_t noted_ps; /* the last end of a CTA is */
+    uint32_t settling; /* L1s that are being written to memory, and the end that comes after CTAs */
     struct sm_cta_counts counts; /* of the CTAs that have ended */
     bool over, shared;           /* others were on the GPU with it */
 };
