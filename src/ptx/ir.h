@@ -128,8 +128,10 @@ struct ptx_insn {
     uint8_t operand_count;
     int32_t guard; /* predicate register of @p, -1 if none */
     bool guard_negate;
-    bool nounroll; /* the pragma stands in its block, before it */
-    bool unrolled; /* a branch of a loop whose copies are written out (ptx/schedule/unroll.c) */
+    bool own_result; /* what it writes under its guard nobody reads but under the same guard */
+    uint32_t side;   /* 1 and up: of what a branch skipped (ptx/schedule/predicate.c); 0: of none */
+    bool nounroll;   /* the pragma stands in its block, before it */
+    bool unrolled;   /* a branch of a loop whose copies are written out (ptx/schedule/unroll.c) */
     struct ptx_operand *operands; /* operand_count of them */
     uint32_t reconverge; /* branches: pc of the immediate post-dominator, PTX_NO_PC: exit */
 };

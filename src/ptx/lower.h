@@ -34,6 +34,7 @@ struct lowered_rare {
 struct lowered {
     uint16_t slots;  /* of all units, in LOWER_ONE-ths */
     bool folded;     /* part of the instructions that use its result: it takes no time either */
+    bool predicated; /* a branch that is none: what it skips issues under its predicate */
     bool aggregated; /* an atomic of one lane for the whole warp */
     bool apart;      /* its warp issues nothing until it is over */
     uint16_t stall_cycles; /* apart: beside its unit's latency; else until its warp issues again */

@@ -11,8 +11,9 @@
 
 struct flow {
     const struct ptx_func *func;
-    uint32_t *global; /* by register: its bit in the sets, or NOT_GLOBAL */
-    uint32_t *reg_of; /* by bit */
+    const uint8_t *weight; /* by register: its words; NULL: those of its type */
+    uint32_t *global;      /* by register: its bit in the sets, or NOT_GLOBAL */
+    uint32_t *reg_of;      /* by bit */
     uint32_t global_count;
     size_t words;             /* of one set */
     uint64_t *use, *def, *in; /* sets by block: read before written, written, live at the start */
@@ -29,6 +30,11 @@ uint32_t type_slots(enum isa_type type)
 {
     uint32_t bytes = isa_type_info(type)->bytes;
     return type == TYPE_pred ? 0 : bytes <= 4 ? 1 : bytes / 4;
+}
+
+static uint32_t words_of(const struct flow *flow, int32_t reg)
+{
+    return flow->weight ? flow->weight[reg] : type_slots(flow->func->regs[reg].type);
 }
 
 /* Registers that some block reads before it writes them cross blocks. */
@@ -132,8 +138,8 @@ static void touch(struct flow *flow, uint32_t reg, uint32_t pc)
 
 static void set_live(struct flow *flow, uint32_t reg, bool live)
 {
-    enum isa_type type = flow->func->regs[reg].type;
-    uint32_t words = type_slots(type), preds = type == TYPE_pred;
+    uint32_t words = words_of(flow, (int32_t)reg);
+    uint32_t preds = flow->func->regs[reg].type == TYPE_pred;
     if (flow->live[reg] == live || (flow->everywhere && flow->global[reg] != NOT_GLOBAL))
         return;
     flow->live[reg] = live;
@@ -155,9 +161,8 @@ static void count_dead_write(void *ctx, int32_t reg, enum reg_access access)
     struct flow *flow = ctx;
     if (access != REG_WRITE || flow->live[reg])
         return;
-    enum isa_type type = flow->func->regs[reg].type;
-    flow->dead_words += type_slots(type);
-    flow->dead_preds += type == TYPE_pred;
+    flow->dead_words += words_of(flow, reg);
+    flow->dead_preds += flow->func->regs[reg].type == TYPE_pred;
 }
 
 static void end_writes(void *ctx, int32_t reg, enum reg_access access)
@@ -242,7 +247,7 @@ static void scan_everywhere(struct flow *flow)
         uint32_t reg = flow->reg_of[bit];
         touch(flow, reg, 0);
         touch(flow, reg, flow->func->insn_count - 1);
-        words += type_slots(flow->func->regs[reg].type);
+        words += words_of(flow, (int32_t)reg);
         preds += flow->func->regs[reg].type == TYPE_pred;
     }
     flow->words = 0;
@@ -270,9 +275,9 @@ static int allocate(struct flow *flow)
     return 0;
 }
 
-int liveness_compute(struct liveness *out, const struct ptx_func *func)
+int liveness_weighed(struct liveness *out, const struct ptx_func *func, const uint8_t *weight)
 {
-    struct flow flow = {.func = func, .out = out};
+    struct flow flow = {.func = func, .weight = weight, .out = out};
     *out = (struct liveness){0};
     int code = allocate(&flow);
     if (code == 0)
@@ -290,6 +295,11 @@ int liveness_compute(struct liveness *out, const struct ptx_func *func)
     free(flow.def);
     free(flow.in);
     return code;
+}
+
+int liveness_compute(struct liveness *out, const struct ptx_func *func)
+{
+    return liveness_weighed(out, func, NULL);
 }
 
 void liveness_free(struct liveness *live)

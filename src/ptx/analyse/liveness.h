@@ -29,6 +29,8 @@ struct liveness {
 uint32_t type_slots(enum isa_type type);
 
 int liveness_compute(struct liveness *out, const struct ptx_func *func);
+/* The same with words of each register as told, and not those of its type. */
+int liveness_weighed(struct liveness *out, const struct ptx_func *func, const uint8_t *weight);
 void liveness_free(struct liveness *live);
 
 #endif

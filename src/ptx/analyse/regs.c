@@ -9,7 +9,7 @@ static void visit_operand(const struct ptx_insn *insn, const struct ptx_operand 
 {
     switch (o->kind) {
     case OPERAND_REG:
-        if (write && insn->guard >= 0)
+        if (write && insn->guard >= 0 && !insn->own_result)
             visit(ctx, o->reg, REG_READ);
         visit(ctx, o->reg, write ? REG_WRITE : REG_READ);
         break;

@@ -155,7 +155,7 @@ static bool predicate(struct lower *l, const uint32_t *entries, uint32_t block)
     if (!predicable(l, block, s.body, both ? predicated.first : predicated.body) ||
         (both && !predicable(l, block, s.other, predicated.second)))
         return false;
-    l->out[pc] = (struct lowered){0};
+    l->out[pc] = (struct lowered){.predicated = true};
     move_slots(l, s.body, pc);
     if (both)
         move_slots(l, s.other, pc);

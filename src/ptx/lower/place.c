@@ -11,9 +11,13 @@
 
 #define SHARED_ADDRESS_SLOTS 3 /* S2UR, UMOV, ULEA */
 
-/* The blocks in which something has been loaded already. */
+/* The blocks in which something has been loaded already; under a predicate: for that side alone. */
+struct place {
+    uint32_t block, side;
+};
+
 struct places {
-    uint32_t *block;
+    struct place *place;
     uint32_t count;
 };
 
@@ -22,11 +26,13 @@ static void need_at(struct lower *l, struct places *have, uint32_t pc, uint32_t 
 {
     uint32_t hoisted = lower_hoist(l, l->block_of[pc]);
     uint32_t at = hoisted == NOWHERE ? pc : hoisted;
-    uint32_t block = l->block_of[at];
+    struct place here = {.block = l->block_of[at], .side = at == pc ? l->func->insns[pc].side : 0};
     for (uint32_t i = 0; i < have->count; i++)
-        if (lower_dominates(l, have->block[i], block))
+        if (lower_dominates(l, have->place[i].block, here.block) &&
+            (have->place[i].side == 0 || have->place[i].side == here.side))
             return;
-    have->block[have->count++] = block;
+    if (have->count < l->func->block_count)
+        have->place[have->count++] = here;
     lower_add(l, at, ISA_UNIT_COUNT, slots * LOWER_ONE);
 }
 
@@ -42,8 +48,6 @@ static void need_reg(struct lower *l, struct places *have, int32_t reg, uint32_t
             need_reg(l, have, result, slots, depth + 1);
         else if (!l->folded[pc])
             need_at(l, have, pc, slots);
-        if (have->count >= l->func->block_count)
-            return;
     }
 }
 
@@ -128,10 +132,12 @@ static void place_shared(struct lower *l, struct places *have)
     }
 }
 
-/* What a store writes is a register: a constant other than zero is moved to one, once a block. */
+/* What a store writes is a register: a constant other than zero is moved to one, once a block and
+ * once under each predicate. */
 static void place_data(struct lower *l)
 {
     uint64_t had = 0;
+    uint32_t side = 0; /* that has it; 0: all of the block */
     for (uint32_t pc = 0; pc < l->func->insn_count; pc++) {
         const struct ptx_insn *insn = &l->func->insns[pc];
         uint64_t value;
@@ -142,9 +148,10 @@ static void place_data(struct lower *l)
         const struct ptx_operand *data = &insn->operands[insn->operand_count - 1];
         if ((insn->op != OP_ST && !global) || data->kind == OPERAND_ADDR ||
             insn->op == OP_ATOM_CAS || l->out[pc].aggregated || !lower_constant(l, data, &value) ||
-            value == had)
+            (value == had && (side == 0 || side == insn->side)))
             continue;
         had = value;
+        side = insn->side;
         lower_add(l, pc, UNIT_ALU, LOWER_ONE);
     }
 }
@@ -276,16 +283,15 @@ static void place_descriptor(struct lower *l, struct places *have)
 {
     have->count = 0;
     for (uint32_t pc = 0; pc < l->func->insn_count; pc++)
-        if (!l->dead[pc] && reaches_global(&l->func->insns[pc]) &&
-            have->count < l->func->block_count)
+        if (!l->dead[pc] && reaches_global(&l->func->insns[pc]))
             need_at(l, have, pc, 1);
 }
 
 int lower_place(struct lower *l)
 {
     struct places have = {0};
-    have.block = arena_array(l->arena, (size_t)l->func->block_count + 1, sizeof *have.block);
-    if (!have.block)
+    have.place = arena_array(l->arena, (size_t)l->func->block_count + 1, sizeof *have.place);
+    if (!have.place)
         return error_memory();
     place_params(l, &have);
     place_sregs(l, &have);

@@ -159,12 +159,13 @@ static void unroll_loop(struct lower *l, const struct loop *loop, uint32_t times
     l->out[loop->block->last].turns = loop->constant ? 0 : (uint8_t)times;
 }
 
-/* .pragma "nounroll", of the function or in the loop's block. */
+/* .pragma "nounroll", of the function or in the loop's block. Neither does the compiler unroll
+ * where a branch was. */
 static bool is_forbidden(const struct ptx_func *func, const struct ptx_block *block)
 {
     bool forbidden = func->nounroll;
     for (uint32_t pc = block->first; pc <= block->last; pc++)
-        forbidden |= func->insns[pc].nounroll;
+        forbidden |= func->insns[pc].nounroll || func->insns[pc].side > 0;
     return forbidden;
 }
 

@@ -78,7 +78,7 @@ bool schedule_is_wall(const struct ptx_insn *insn)
     }
 }
 
-static bool uses_carry(enum isa_op op)
+bool schedule_uses_carry(enum isa_op op)
 {
     return op == OP_ADD_CC || op == OP_ADDC || op == OP_SUB_CC || op == OP_SUBC ||
            op == OP_MAD_LO_CC || op == OP_MAD_HI_CC || op == OP_MADC_LO || op == OP_MADC_HI;
@@ -333,7 +333,7 @@ static void depend_on_memory(struct graph_builder *b)
 
 static void depend_on_order(struct graph_builder *b, const struct ptx_insn *insn)
 {
-    if (uses_carry(insn->op)) {
+    if (schedule_uses_carry(insn->op)) {
         add_edge(b, b->last_carry, DEFAULT_LATENCY);
         b->last_carry = b->node;
     }

@@ -68,15 +68,21 @@ static uint32_t needed(const struct window *w, int32_t *change)
     return (uint32_t)most / bound.granule * bound.granule - bound.hidden;
 }
 
+static void weigh_all(struct window *w)
+{
+    memset(w->weight, 0, w->func->reg_count * sizeof *w->weight);
+    for (uint32_t pc = 0; pc < w->func->insn_count; pc++) {
+        struct weighing at = {.w = w, .is_free = comes_for_free(w, pc)};
+        insn_visit_regs(w->func, &w->func->insns[pc], weigh, &at);
+    }
+}
+
 int schedule_weigh(struct window *w)
 {
     int32_t *change = calloc((size_t)w->func->insn_count + 2, sizeof *change);
     if (!change)
         return error_memory();
-    for (uint32_t pc = 0; pc < w->func->insn_count; pc++) {
-        struct weighing at = {.w = w, .is_free = comes_for_free(w, pc)};
-        insn_visit_regs(w->func, &w->func->insns[pc], weigh, &at);
-    }
+    weigh_all(w);
     w->needed = needed(w, change);
     free(change);
     return 0;
@@ -195,4 +201,14 @@ void schedule_enter(struct window *w)
     }
     begin(w);
     w->limit = most > w->needed ? most : w->needed;
+}
+
+int schedule_registers(struct window *w)
+{
+    struct liveness live;
+    weigh_all(w);
+    int rc = liveness_weighed(&live, w->func, w->weight);
+    uint32_t words = live.pressure > 0 ? live.pressure : 1;
+    liveness_free(&live);
+    return rc < 0 ? error_memory() : (int)words;
 }

@@ -223,20 +223,35 @@ static int drop_results(struct ptx_func *f)
     return 0;
 }
 
-static int unroll(struct ptx_func *f, struct arena *arena, enum lowering generation)
+typedef int rewrite(struct ptx_func *func, struct arena *arena, const struct lowered *lowered);
+
+static int run_rewrite(rewrite *rewrite, struct ptx_func *f, struct arena *arena,
+                       enum lowering generation)
 {
     struct lowered *lowered = calloc((size_t)f->insn_count + 1, sizeof *lowered);
     int rc = lowered ? ptx_lower(lowered, f, generation) : error_memory();
-    rc = rc < 0 ? rc : schedule_unroll(f, arena, lowered);
+    rc = rc < 0 ? rc : rewrite(f, arena, lowered);
     free(lowered);
     return rc;
+}
+
+/* What occupancy counts: of words that the machine's code does not have it has no register. */
+static int count_registers(struct schedule *s, enum lowering generation)
+{
+    memset(s->lowered, 0, s->func->insn_count * sizeof *s->lowered);
+    int rc = ptx_lower(s->lowered, s->func, generation);
+    rc = rc < 0 ? error_memory() : schedule_registers(&s->window);
+    if (rc >= 0)
+        s->func->register_count = (uint32_t)rc;
+    return rc < 0 ? rc : 0;
 }
 
 static int schedule_func(struct ptx_func *f, struct arena *arena, enum lowering generation)
 {
     struct schedule s = {.func = f};
     int rc = drop_results(f);
-    rc = rc < 0 ? rc : unroll(f, arena, generation);
+    rc = rc < 0 ? rc : run_rewrite(schedule_unroll, f, arena, generation);
+    rc = rc < 0 ? rc : run_rewrite(schedule_predicate, f, arena, generation);
     rc = rc < 0 ? rc : prepare(&s, generation);
     rc = rc < 0 ? rc : schedule_weigh(&s.window);
     for (uint32_t b = 0; rc == 0 && b < f->block_count; b++)
@@ -244,6 +259,7 @@ static int schedule_func(struct ptx_func *f, struct arena *arena, enum lowering 
     if (rc == 0) {
         memcpy(f->insns, s.insns, f->insn_count * sizeof *f->insns);
         rc = func_assign_slots(f) < 0 ? error_memory() : 0;
+        rc = rc < 0 ? rc : count_registers(&s, generation);
     }
     release_all(&s);
     return rc;

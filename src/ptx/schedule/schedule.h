@@ -46,6 +46,7 @@ struct window {
 
 /* depend.c */
 bool schedule_is_wall(const struct ptx_insn *insn); /* nothing passes it */
+bool schedule_uses_carry(enum isa_op op);
 uint32_t schedule_latency(const struct window *w, uint32_t pc);
 int schedule_depend(struct window *w);
 
@@ -53,8 +54,13 @@ int schedule_depend(struct window *w);
 struct arena;
 int schedule_unroll(struct ptx_func *func, struct arena *arena, const struct lowered *lowered);
 
+/* predicate.c: after that, likewise. */
+int schedule_predicate(struct ptx_func *func, struct arena *arena, const struct lowered *lowered);
+
 /* pressure.c */
 int schedule_weigh(struct window *w); /* once a function; SONDE_ENOMEM */
+/* Words that a thread needs in the order in which the instructions are, or SONDE_ENOMEM. */
+int schedule_registers(struct window *w);
 void schedule_enter(struct window *w);
 /* Words by which the pressure grows (shrinks, if negative) when a node issues. */
 int schedule_growth(struct window *w, uint32_t node);

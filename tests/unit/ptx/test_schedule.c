@@ -318,6 +318,122 @@ static void a_loop_that_counts_loads_for_four_turns(void **state)
     assert_int_equal(loads_of_a_loop("sqrt.rn.f32 %f1, %f1;\n", up, less), 1);
 }
 
+static const struct ptx_insn *at_line(const struct ptx_module *m, uint32_t line, uint32_t *pc)
+{
+    const struct ptx_func *f = m->funcs[0];
+    for (*pc = 0; *pc < f->insn_count; ++*pc)
+        if ((uint32_t)f->insns[*pc].loc.line == line)
+            return &f->insns[*pc];
+    return NULL;
+}
+
+#define BODY_LINE 9 /* of the first line of a body */
+
+/* `if` before the line: what is skipped; whether its branch has gone. */
+static struct ptx_module *schedule_if(const char *skipped)
+{
+    struct strbuf body = {0};
+    strbuf_printf(&body,
+                  "ld.global.f32 %%f1, [%%rd1];\nmov.u32 %%r9, sh;\nsetp.eq.u32 %%p1, %%r1, 3;\n"
+                  "st.shared.f32 [%%r9], %%f1;\n@%%p1 bra over;\n%s\nover:\nbar.sync 0;\n"
+                  "ld.shared.f32 %%f8, [%%r9+8];\nst.global.f32 [%%rd1+64], %%f8;\nret;\n",
+                  skipped);
+    struct ptx_module *m = schedule(strbuf_text(&body));
+    strbuf_free(&body);
+    return m;
+}
+
+static bool is_predicated(const char *skipped)
+{
+    struct ptx_module *m = schedule_if(skipped);
+    uint32_t pc;
+    bool gone = !at_line(m, BODY_LINE + 4, &pc);
+    ptx_module_destroy(m);
+    return gone;
+}
+
+/* As ptxas does: of a stencil that loads its border under conditions all loads come first. */
+static void loads_behind_short_branches_are_issued_together(void **state)
+{
+    (void)state;
+    struct ptx_module *m = schedule_if("add.u64 %rd2, %rd1, %rd3;\nld.global.nc.f32 %f2, [%rd2];\n"
+                                       "st.shared.f32 [%r9+4], %f2;");
+    uint32_t first, load, add, store;
+    assert_non_null(at_line(m, BODY_LINE + 3, &first));
+    const struct ptx_insn *insn = at_line(m, BODY_LINE + 5, &add);
+    assert_int_equal(insn->guard, -1); /* nobody else reads the address */
+    insn = at_line(m, BODY_LINE + 6, &load);
+    assert_true(insn->guard >= 0 && insn->guard_negate && insn->own_result);
+    insn = at_line(m, BODY_LINE + 7, &store);
+    assert_true(insn->guard >= 0 && insn->guard_negate);
+    assert_true(load < first && first < store);
+    assert_int_equal(m->funcs[0]->block_count, 1);
+    ptx_module_destroy(m);
+    /* What another place reads keeps its old value where the branch is taken. */
+    m = schedule_if("add.f32 %f2, %f1, %f1;\nst.shared.f32 [%r9+4], %f2;\nadd.f32 %f8, %f2, %f2;");
+    assert_true(at_line(m, BODY_LINE + 5, &add)->guard == -1);
+    insn = at_line(m, BODY_LINE + 7, &add);
+    assert_true(insn->guard >= 0 && !insn->own_result);
+    ptx_module_destroy(m);
+}
+
+static void sides_of_an_if_with_else_get_either_predicate(void **state)
+{
+    (void)state;
+    struct ptx_module *m =
+        schedule("ld.global.f32 %f1, [%rd1];\nsetp.eq.u32 %p1, %r1, 3;\n@%p1 bra over;\n"
+                 "st.shared.f32 [%r9+4], %f1;\nbra end;\nover:\nst.shared.f32 [%r9+8], %f1;\n"
+                 "end:\nbar.sync 0;\nret;\n");
+    uint32_t pc;
+    assert_null(at_line(m, BODY_LINE + 2, &pc));
+    assert_null(at_line(m, BODY_LINE + 4, &pc));
+    const struct ptx_insn *one = at_line(m, BODY_LINE + 3, &pc);
+    const struct ptx_insn *two = at_line(m, BODY_LINE + 6, &pc);
+    assert_non_null(one);
+    assert_non_null(two);
+    assert_true(one->guard >= 0 && one->guard == two->guard);
+    assert_true(one->guard_negate && !two->guard_negate && one->side != two->side);
+    ptx_module_destroy(m);
+}
+
+static void what_is_not_predicated_keeps_its_branch(void **state)
+{
+    (void)state;
+    assert_true(is_predicated("st.shared.f32 [%r9+4], %f1;"));
+    assert_false(is_predicated("atom.shared.add.u32 %r4, [%r9+4], 1;")); /* is not for nothing */
+    assert_false(is_predicated("setp.eq.u32 %p1, %r2, 3;\n@%p1 st.shared.f32 [%r9+4], %f1;"));
+    assert_false(is_predicated("setp.eq.u32 %p1, %r2, 3;\nst.shared.f32 [%r9+4], %f1;"));
+    assert_false(is_predicated("ex2.approx.f32 %f2, %f1;\nex2.approx.f32 %f2, %f2;\n"
+                               "ex2.approx.f32 %f2, %f2;\nex2.approx.f32 %f2, %f2;\n"
+                               "ex2.approx.f32 %f2, %f2;\nst.shared.f32 [%r9+4], %f2;")); /* long */
+}
+
+/* Parameters, constants in the bank, addresses that loads add up: none has a register. */
+static void registers_are_those_of_the_machine(void **state)
+{
+    (void)state;
+    struct strbuf body = {0};
+    strbuf_printf(&body, "ld.global.f32 %%f1, [%%rd1];\n");
+    for (int i = 0; i < 60; i++)
+        strbuf_printf(&body, "mov.f32 %%f%d, 0f3F8%05X;\n", 100 + i, i + 1);
+    for (int i = 0; i < 60; i++)
+        strbuf_printf(&body, "fma.rn.f32 %%f1, %%f1, %%f%d, %%f1;\n", 100 + i);
+    strbuf_printf(&body, "st.global.f32 [%%rd1], %%f1;\nret;\n");
+    struct ptx_module *m = schedule(strbuf_text(&body));
+    assert_in_range(m->funcs[0]->register_count, 1, 16);
+    ptx_module_destroy(m);
+    strbuf_clear(&body);
+    for (int i = 0; i < 60; i++)
+        strbuf_printf(&body, "ld.global.f32 %%f%d, [%%rd1+%d];\n", 100 + i, 4 * i);
+    for (int i = 0; i < 60; i++)
+        strbuf_printf(&body, "st.global.f32 [%%rd1+%d], %%f%d;\n", 4 * ((i + 7) % 60), 100 + i);
+    strbuf_printf(&body, "ret;\n");
+    m = schedule(strbuf_text(&body));
+    assert_in_range(m->funcs[0]->register_count, 50, 70);
+    ptx_module_destroy(m);
+    strbuf_free(&body);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,6 +448,10 @@ int main(void)
         cmocka_unit_test(an_atomic_without_users_is_a_reduction),
         cmocka_unit_test(a_loop_that_counts_loads_for_four_turns),
         cmocka_unit_test(adds_are_dealt_out_to_two_pipes),
+        cmocka_unit_test(loads_behind_short_branches_are_issued_together),
+        cmocka_unit_test(sides_of_an_if_with_else_get_either_predicate),
+        cmocka_unit_test(what_is_not_predicated_keeps_its_branch),
+        cmocka_unit_test(registers_are_those_of_the_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,12 +40,13 @@ static void statement(struct strbuf *text, int depth, int *label);
 
 static void statements(struct strbuf *text, int depth, int *label)
 {
-    for (uint64_t n = 2 + rng_below(&rng, 8); n > 0; n--) {
+    for (uint64_t n = 1 + rng_below(&rng, depth ? 6 : 9); n > 0; n--) {
         statement(text, depth, label);
     }
 }
 
-/* if (reg & 1), or a loop of 1 to 4 rounds that differ from lane to lane */
+/* if (reg & 1), with an else or without, or a loop of 1 to 4 rounds that differ from lane to lane
+ */
 static void block(struct strbuf *text, int depth, int *label)
 {
     int here = (*label)++;
@@ -53,6 +54,12 @@ static void block(struct strbuf *text, int depth, int *label)
         strbuf_printf(text, "and.b32 %%r2, %%r%u, 1;\nsetp.eq.u32 %%p1, %%r2, 0;\n@%%p1 bra L%d;\n",
                       reg(), here);
         statements(text, depth + 1, label);
+        if (rng_below(&rng, 2)) {
+            int end = (*label)++;
+            strbuf_printf(text, "bra L%d;\nL%d:\n", end, here);
+            statements(text, depth + 1, label);
+            here = end;
+        }
         strbuf_printf(text, "L%d:\n", here);
     } else {
         strbuf_printf(text, "and.b32 %%r%d, %%r%u, 3;\nL%d:\n", 20 + depth, reg(), here);
