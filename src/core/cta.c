@@ -130,6 +130,7 @@ int sm_launch(struct sm *sm, const struct sm_grid *grid, bool beside)
     const char *limit = "";
     uint64_t fit = occupancy_ctas(sm->spec, &grid->needs, sm->shared_bytes, &limit);
     uint64_t slots = program_slots(grid->launch->program);
+    rote_close(sm);
     return beside ? launch_beside(sm, grid, slots) : launch_alone(sm, grid, slots, fit);
 }
 
@@ -161,6 +162,7 @@ static int warp_start(struct sm *sm, struct sm_cta *cta, uint32_t slot, uint32_t
     cta->slot_of[index] = (uint8_t)slot;
     warp->state = WARP_RUNNING;
     warp->next_issue = sm->cycle + 1;
+    warp->latest_result = 0;
     warp->part = 0;
     warp->products_ready = 0;
     warp->groups = 0;

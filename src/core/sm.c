@@ -222,6 +222,7 @@ void sm_destroy(struct sm *sm)
     lsu_free(sm);
     profile_free(sm);
     free(sm->repeats_room);
+    rote_free(sm->rote);
     exec_stores_destroy(sm->stores);
     free(sm->cta);
     shared_before_free(sm);
@@ -298,8 +299,9 @@ uint32_t sm_resident_warps(const struct sm *sm)
     return (uint32_t)__builtin_popcountll(sm->warps_used);
 }
 
-const struct sm_stats *sm_stats(const struct sm *sm)
+const struct sm_stats *sm_stats(struct sm *sm)
 {
+    rote_tell(sm);
     return &sm->stats;
 }
 

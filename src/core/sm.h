@@ -170,6 +170,6 @@ enum sm_repeats_state sm_repeats_state(const struct sm *sm);
 struct positions;
 void sm_positions(const struct sm *sm, struct positions *positions);
 
-const struct sm_stats *sm_stats(const struct sm *sm);
+const struct sm_stats *sm_stats(struct sm *sm);
 
 #endif

@@ -46,9 +46,10 @@ struct sm_warp {
     const struct exec_uop_info *next; /* the instruction at exec.pc */
     const struct exec_uop_info *program;
     uint64_t ready_cycle;
-    uint64_t next_issue;  /* the instruction before allows the next from here on */
-    uint64_t fence_cycle; /* when a fence or release began that acts at the next issue; 0: none */
-    uint64_t *slot_ready; /* cycle at which a result is ready, by exec_uop_info.place */
+    uint64_t next_issue;    /* the instruction before allows the next from here on */
+    uint64_t fence_cycle;   /* when a fence or release began that acts at the next issue; 0: none */
+    uint64_t *slot_ready;   /* cycle at which a result is ready, by exec_uop_info.place */
+    uint64_t latest_result; /* none of those that are known is ready later */
     struct sm_cta *cta;
     uint32_t slot, index; /* in the SM; in the CTA */
     uint32_t scheduler;   /* that the slot is dealt to */
@@ -113,6 +114,8 @@ struct sm {
     struct sm_profile *profile; /* NULL: it is not profiled */
     struct sm_repeats *repeats; /* NULL: nobody asks whether warps repeat themselves */
     bool looked_at;             /* one of the two is not NULL */
+    struct rote *rote;          /* issue/rote.h; NULL: nothing has been learned */
+    bool no_rote;               /* nor is it to be */
     const struct sm_spec *spec;
     struct engine *engine;
     uint64_t period_ps;
@@ -181,13 +184,21 @@ static inline uint32_t bit_count(uint32_t bits)
     return (bits & (bits - 1)) == 0 ? bits != 0 : (uint32_t)__builtin_popcount(bits);
 }
 
-/* What an instruction writes is there at `cycle`. */
-static inline void set_results(struct sm_warp *warp, const struct exec_uop_info *info,
+/* What an instruction writes is there at `cycle`; CYCLE_NEVER: nobody knows when. */
+static inline void put_results(struct sm_warp *warp, const struct exec_uop_info *info,
                                uint64_t cycle)
 {
     for (uint32_t i = info->place_count - info->result_count; i < info->place_count; i++) {
         warp->slot_ready[info->place[i]] = cycle;
     }
+}
+
+/* The same of a cycle that is known. */
+static inline void set_results(struct sm_warp *warp, const struct exec_uop_info *info,
+                               uint64_t cycle)
+{
+    put_results(warp, info, cycle);
+    warp->latest_result = cycle > warp->latest_result ? cycle : warp->latest_result;
 }
 
 /* sm->profile or sm->repeats has changed. */
@@ -247,6 +258,12 @@ static inline uint64_t wheel_next_cycle(const struct sm *sm)
 /* Issue what can in sm->cycle, and in the cycles behind it as long as nothing but issues happens.
  * Returns the next cycle worth a look. */
 uint64_t issue_cycle(struct sm *sm);
+
+/* issue/learn.c */
+void rote_close(struct sm *sm); /* what is launched now may be another program */
+void rote_free(struct rote *rote);
+/* issue/rote.c */
+void rote_tell(struct sm *sm); /* what has been repeated is counted */
 
 /* barrier.c */
 void barrier_arrive(struct sm *sm, struct sm_warp *warp);

@@ -4,6 +4,7 @@
 
 #include "exec/cluster.h"
 #include "exec/fault.h"
+#include "exec/memory/one.h"
 #include "exec/ops.h"
 #include "util/error.h"
 
@@ -112,16 +113,9 @@ static bool issue_shared_by_one(struct exec_warp *warp, const struct uop *uop, u
                                 struct exec_access *access)
 {
     const struct uop_memory *memory = uop->memory;
-    uint32_t lane = lowest_lane(mask), total = (uint32_t)memory->bytes * memory->vec;
-    if (memory->shape == DIRECT_NEVER || total > warp->cta->shared_bytes)
-        return false;
-    uint64_t address = memory->offset;
-    if (memory->has_base) {
-        const void *base = lanes_at(warp->state, memory->base);
-        address = memory->base_is_64 ? ((const lane_dword *)base)[lane] + address
-                                     : (uint32_t)(((const lane_word *)base)[lane] + address);
-    }
-    if (address > warp->cta->shared_bytes - total || address & (total - 1))
+    uint32_t lane = lowest_lane(mask);
+    uint64_t address;
+    if (memory->shape == DIRECT_NEVER || !shared_one_finds(&address, warp, memory, lane))
         return false;
     access_begin(access, warp, memory->kind, SPACE_SHARED, memory->bytes);
     access->vec = memory->vec;
@@ -131,13 +125,7 @@ static bool issue_shared_by_one(struct exec_warp *warp, const struct uop *uop, u
     access->non_coherent = memory->non_coherent;
     access->address[lane] = address;
     access->apart = 0;
-    uint8_t *at = warp->cta->shared + address;
-    for (uint32_t k = 0; k < memory->vec; k++, at += memory->bytes) {
-        uint8_t *value = (uint8_t *)lanes_at(warp->state, memory->elements[k].ref) +
-                         (size_t)lane * memory->bytes;
-        bool load = memory->kind == ACCESS_LOAD;
-        memcpy(load ? value : at, load ? at : value, memory->bytes);
-    }
+    shared_one_moves(warp, memory, lane, address);
     access->done = true;
     advance(warp);
     return true;

@@ -169,7 +169,7 @@ static int issue_access(struct sm *sm, struct sm_warp *warp, const struct exec_u
         set_results(warp, info, cycle);
         return access_commit(sm, warp, access);
     }
-    set_results(warp, info, CYCLE_NEVER);
+    put_results(warp, info, CYCLE_NEVER);
     spare->warp = warp;
     spare->info = info;
     spare->completion = &access_completion;

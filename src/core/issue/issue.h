@@ -120,6 +120,24 @@ static ALWAYS_INLINE bool issue_simple(struct sm *sm, struct sm_warp *warp,
     return true;
 }
 
+/* Whether the cycle `next` is here, because nothing else happens until then: no request leaves, no
+ * event is due. */
+static inline bool issue_goes_on(struct sm *sm, uint64_t next)
+{
+    if (next >= sm->lsu.next_cycle || sm->aborted || sm->looked_at ||
+        !(sm->ready | sm->wheel_used) || sm->ahead == 0 ||
+        !engine_try_advance(sm->engine, next * sm->period_ps)) {
+        return false;
+    }
+    sm->ahead--;
+    sm->wait = sm->ready ? SM_WAIT_UNIT : SM_WAIT_RESULT;
+    sm->cycle = next;
+    if (sm->wheel[next % WHEEL_CYCLES]) {
+        wheel_turn(sm);
+    }
+    return true;
+}
+
 /* alone.c */
 /* issue_now() where one warp alone is ready, and the cycles behind it in which that is so, as long
  * as nothing but issues happens. */

@@ -1,0 +1,712 @@
+/*
+ * How a passage is learned (rote.h): the issue stage does what it would do anyway, and what has
+ * changed after each cycle is held against a picture from before. So nothing here knows the rules
+ * by which instructions issue, but which may be repeated at all: those that exec/run/row.h
+ * executes, while nothing but the warp and its units has to do with them.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/issue/rote.h"
+
+#define NO_SCHEDULER UINT32_MAX
+
+enum { STATS_WORDS = sizeof(struct sm_stats) / sizeof(uint64_t), BESIDE_MOST = 8 };
+
+/* What a change is told against. */
+struct picture {
+    uint64_t cycle, ahead, warp_insns, scheduler_next;
+    uint64_t unit[ISA_UNIT_COUNT], place[ROTE_PLACES_MAX];
+    uint64_t stats[STATS_WORDS];
+};
+
+/* A change before it is kept. */
+struct change_room {
+    struct rote_change change;
+    struct rote_result result[ROTE_PLACES_MAX];
+    struct rote_unit unit[ISA_UNIT_COUNT];
+    struct rote_count count[STATS_WORDS];
+};
+
+struct rote_learner {
+    struct sm *sm;
+    struct sm_warp *warp;
+    struct rote_book *book;
+    struct rote_passage *passage; /* that is learned now */
+    uint64_t opened;              /* of the book: another may be, in the midst of it */
+    uint64_t next;                /* what issue_now() has returned */
+    uint32_t first_scheduler;     /* before anybody watched */
+    struct picture start, step;   /* the passage's; that of its last step */
+    uint32_t count, step_count;   /* items so far; of the last step */
+    uint32_t stop_count;
+    struct exec_row_item item[ROTE_ITEMS];
+    struct rote_stop stop[ROTE_ITEMS];
+    struct change_room since, whole; /* since `start`, or `step`; put together */
+};
+
+/* ---- books ---- */
+
+static void book_clear(struct sm *sm, struct rote_book *book)
+{
+    rote_tell(sm);
+    arena_destroy(book->arena);
+    *book = (struct rote_book){.arena = NULL};
+}
+
+void rote_free(struct rote *rote)
+{
+    if (!rote) {
+        return;
+    }
+    for (uint32_t i = 0; i < ROTE_BOOKS; i++) {
+        arena_destroy(rote->book[i].arena);
+    }
+    free(rote->learner);
+    free(rote);
+}
+
+/* The book of a program; else the one that was opened first becomes its. NULL: it is not to be
+ * learned. */
+static struct rote_book *find_book(struct sm *sm, const struct exec_program *program)
+{
+    struct rote *rote = sm->rote;
+    const struct exec_uop_info *infos = exec_uop_info(program, 0);
+    uint64_t code = exec_program_code(program);
+    uint32_t slots = exec_program_slot_count(program) + exec_program_pred_count(program);
+    if (slots > ROTE_PLACES_MAX) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < ROTE_BOOKS; i++) {
+        if (rote->book[i].program == infos && rote->book[i].code == code) {
+            return &rote->book[i];
+        }
+    }
+    struct rote_book *book = &rote->book[rote->oldest++ % ROTE_BOOKS];
+    book_clear(sm, book);
+    book->arena = arena_create();
+    book->program = infos;
+    book->code = code;
+    book->slots = slots;
+    return book->arena ? book : NULL;
+}
+
+struct rote_book *rote_open(struct sm *sm, const struct sm_warp *warp)
+{
+    struct rote *rote = sm->rote = sm->rote ? sm->rote : calloc(1, sizeof *sm->rote);
+    if (rote && !rote->is_open) {
+        rote->is_open = true;
+        rote->opened++;
+        rote->open = find_book(sm, warp->cta->grid->launch->program);
+    }
+    return rote ? rote->open : NULL;
+}
+
+void rote_close(struct sm *sm)
+{
+    if (sm->rote) {
+        sm->rote->is_open = false;
+        sm->rote->open = NULL;
+        sm->rote->opened++;
+    }
+}
+
+static struct rote_passage *passage_make(struct rote_book *book, const struct sm_warp *warp)
+{
+    struct rote_passage *passage =
+        book->passages < ROTE_PASSAGES ? arena_alloc(book->arena, sizeof *passage) : NULL;
+    if (passage) {
+        book->passage[book->passages++] = passage;
+        passage->pc = warp->exec.pc;
+        passage->lanes = bit_count(warp->exec.active);
+    }
+    return passage;
+}
+
+void rote_enter(struct sm *sm, struct rote_passage **entry, const struct sm_warp *warp)
+{
+    static const struct rote_state nothing_left;
+    struct rote_passage *passage = *entry;
+    if (!passage) {
+        passage = *entry = passage_make(sm->rote->open, warp);
+    } else if (!passage->learned) {
+        passage->pc = warp->exec.pc;
+        passage->lanes = bit_count(warp->exec.active);
+        passage->attempts = 0;
+    }
+    if (passage) {
+        passage->state = &nothing_left;
+    }
+}
+
+/* ---- states ---- */
+
+static uint64_t rest(uint64_t until, uint64_t now)
+{
+    return until > now ? until - now : 0;
+}
+
+/* What is left to wait for. False: for too long, or nobody knows. */
+static bool state_of(struct rote_state *state, const struct rote_learner *learner)
+{
+    const struct sm *sm = learner->sm;
+    const struct sm_warp *warp = learner->warp;
+    uint64_t now = sm->cycle, longest = 0;
+    memset(state, 0, sizeof *state);
+    for (uint32_t i = 0; i < learner->book->slots; i++) {
+        uint64_t left = rest(warp->slot_ready[i], now);
+        longest = left > longest ? left : longest;
+        state->place[i] = (uint32_t)left;
+    }
+    for (uint32_t i = 0; i < ISA_UNIT_COUNT; i++) {
+        const struct sm_unit *unit = &sm->unit[warp->units[i]];
+        state->unit[i] = rest(unit->busy_lanes, now * unit->lanes_per_cycle);
+    }
+    state->next_issue = (uint32_t)rest(warp->next_issue, now);
+    state->scheduler = (uint32_t)rest(sm->scheduler[warp->scheduler].next_cycle, now);
+    state->shared = (uint32_t)rest(sm->shared_free[warp->scheduler], now);
+    state->part = warp->part;
+    return longest <= UINT32_MAX;
+}
+
+/* What is left at the place where the passage is to be learned: at its start, or, where it has been
+ * learned, at its branch. */
+static void expected_state(struct rote_state *state, const struct rote_learner *learner)
+{
+    const struct rote_passage *passage = learner->passage;
+    const struct rote_change *whole = &passage->whole;
+    *state = *passage->state;
+    if (!passage->learned || passage->count == 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < ROTE_PLACES_MAX; i++) {
+        state->place[i] = (uint32_t)rest(state->place[i], whole->cycle);
+    }
+    for (uint32_t i = 0; i < whole->result_count; i++) {
+        state->place[whole->result[i].place] = (uint32_t)rest(whole->result[i].cycle, whole->cycle);
+    }
+    for (uint32_t i = 0; i < ISA_UNIT_COUNT; i++) {
+        uint64_t lanes = learner->sm->unit[learner->warp->units[i]].lanes_per_cycle;
+        state->unit[i] = rest(state->unit[i], whole->cycle * lanes);
+    }
+    for (uint32_t i = 0; i < whole->unit_count; i++) {
+        const struct rote_unit *unit = &whole->unit[i];
+        uint64_t lanes = learner->sm->unit[learner->warp->units[unit->unit]].lanes_per_cycle;
+        state->unit[unit->unit] = rest(unit->lanes, whole->cycle * lanes);
+    }
+    uint64_t scheduler = whole->scheduler_issued ? whole->scheduler_next : state->scheduler;
+    state->scheduler = (uint32_t)rest(scheduler, whole->cycle);
+    state->next_issue = (uint32_t)rest(whole->next_issue, whole->cycle);
+    state->shared = (uint32_t)rest(state->shared, whole->cycle);
+    state->part = whole->part;
+}
+
+/* Of all registers, also those that no passage has named so far. */
+static bool is_as_expected(const struct rote_learner *learner)
+{
+    struct rote_state state, expected;
+    expected_state(&expected, learner);
+    return state_of(&state, learner) && memcmp(&state, &expected, sizeof state) == 0;
+}
+
+/* The passage that begins here, with this left to wait for. NULL: there is no room for it. */
+static struct rote_passage *passage_here(const struct rote_learner *learner)
+{
+    struct rote_book *book = learner->book;
+    struct rote_state state;
+    if (!state_of(&state, learner)) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < book->passages; i++) {
+        struct rote_passage *passage = book->passage[i];
+        if (passage->pc == learner->warp->exec.pc &&
+            passage->lanes == bit_count(learner->warp->exec.active) &&
+            memcmp(passage->state, &state, sizeof state) == 0) {
+            return passage;
+        }
+    }
+    struct rote_state *kept = arena_alloc(book->arena, sizeof *kept);
+    struct rote_passage *passage = kept ? passage_make(book, learner->warp) : NULL;
+    if (passage) {
+        *kept = state;
+        passage->state = kept;
+    }
+    return passage;
+}
+
+/* ---- changes ---- */
+
+static void take_picture(struct picture *picture, const struct rote_learner *learner)
+{
+    const struct sm *sm = learner->sm;
+    const struct sm_warp *warp = learner->warp;
+    picture->cycle = sm->cycle;
+    picture->ahead = sm->ahead;
+    picture->warp_insns = warp->cta->counts.warp_insns;
+    picture->scheduler_next = sm->scheduler[warp->scheduler].next_cycle;
+    for (uint32_t i = 0; i < ISA_UNIT_COUNT; i++) {
+        picture->unit[i] = sm->unit[warp->units[i]].busy_lanes;
+    }
+    memcpy(picture->place, warp->slot_ready, learner->book->slots * sizeof *warp->slot_ready);
+    memcpy(picture->stats, &sm->stats, sizeof sm->stats);
+}
+
+/* What a passage's first issue counts as waiting belongs to no change: it is told when it is
+ * repeated. */
+static void leave_out_waited(struct picture *picture, const struct sm *sm)
+{
+    size_t word = offsetof(struct sm_stats, wait_cycles) / sizeof(uint64_t) + sm->wait;
+    picture->stats[word] += sm->cycle - sm->issued_cycle - 1;
+}
+
+static void changed_results(struct rote_change *change, const struct picture *before,
+                            const struct sm_warp *warp, uint32_t slots)
+{
+    for (uint32_t i = 0; i < slots; i++) {
+        if (warp->slot_ready[i] != before->place[i]) {
+            change->result[change->result_count++] =
+                (struct rote_result){i, (uint32_t)(warp->slot_ready[i] - before->cycle)};
+        }
+    }
+}
+
+static void changed_units(struct rote_change *change, const struct picture *before,
+                          const struct sm *sm, const struct sm_warp *warp)
+{
+    for (uint32_t i = 0; i < ISA_UNIT_COUNT; i++) {
+        const struct sm_unit *unit = &sm->unit[warp->units[i]];
+        if (unit->busy_lanes != before->unit[i]) {
+            change->unit[change->unit_count++] =
+                (struct rote_unit){i, unit->busy_lanes - before->cycle * unit->lanes_per_cycle};
+        }
+    }
+}
+
+static void changed_counts(struct rote_change *change, const struct picture *before,
+                           const struct sm *sm)
+{
+    const uint64_t *now = (const uint64_t *)&sm->stats;
+    for (uint32_t i = 0; i < STATS_WORDS; i++) {
+        if (now[i] != before->stats[i]) {
+            change->count[change->count_count++] =
+                (struct rote_count){i, (uint32_t)(now[i] - before->stats[i])};
+        }
+    }
+}
+
+/* From the picture to now, the beginning of a step. */
+static void change_since(struct change_room *room, const struct rote_learner *learner,
+                         const struct picture *before)
+{
+    const struct sm *sm = learner->sm;
+    const struct sm_warp *warp = learner->warp;
+    uint64_t scheduler_next = sm->scheduler[warp->scheduler].next_cycle;
+    room->change = (struct rote_change){
+        .cycle = (uint32_t)(sm->cycle - before->cycle),
+        .steps = (uint32_t)(before->ahead - sm->ahead),
+        .issued = (uint32_t)(sm->issued_cycle - before->cycle),
+        .next_issue = (uint32_t)(warp->next_issue - before->cycle),
+        .scheduler_next = (uint32_t)(scheduler_next - before->cycle),
+        .scheduler_issued = scheduler_next != before->scheduler_next,
+        .warp_insns = (uint32_t)(warp->cta->counts.warp_insns - before->warp_insns),
+        .latest_result = (uint32_t)(warp->latest_result - before->cycle),
+        .part = warp->part,
+        .first_scheduler = sm->first_scheduler == warp->scheduler,
+        .wait = sm->wait,
+        .result = room->result,
+        .unit = room->unit,
+        .count = room->count};
+    changed_results(&room->change, before, warp, learner->book->slots);
+    changed_units(&room->change, before, sm, warp);
+    changed_counts(&room->change, before, sm);
+}
+
+static void *keep(struct arena *arena, const void *array, uint32_t count, size_t bytes)
+{
+    void *kept = arena_array(arena, count, bytes);
+    return kept && count > 0 ? memcpy(kept, array, count * bytes) : kept;
+}
+
+/* Into the book. False: memory is out. */
+static bool keep_change(struct rote_change *kept, const struct rote_learner *learner,
+                        const struct rote_change *change)
+{
+    struct arena *arena = learner->book->arena;
+    *kept = *change;
+    kept->result = keep(arena, change->result, change->result_count, sizeof *change->result);
+    kept->unit = keep(arena, change->unit, change->unit_count, sizeof *change->unit);
+    kept->count = keep(arena, change->count, change->count_count, sizeof *change->count);
+    return kept->result && kept->unit && kept->count;
+}
+
+static void add_result(struct rote_change *change, struct rote_result result)
+{
+    for (uint32_t i = 0; i < change->result_count; i++) {
+        if (change->result[i].place == result.place) {
+            change->result[i] = result;
+            return;
+        }
+    }
+    change->result[change->result_count++] = result;
+}
+
+static void add_unit(struct rote_change *change, struct rote_unit unit)
+{
+    for (uint32_t i = 0; i < change->unit_count; i++) {
+        if (change->unit[i].unit == unit.unit) {
+            change->unit[i] = unit;
+            return;
+        }
+    }
+    change->unit[change->unit_count++] = unit;
+}
+
+static void add_count(struct rote_change *change, struct rote_count count)
+{
+    for (uint32_t i = 0; i < change->count_count; i++) {
+        if (change->count[i].word == count.word) {
+            change->count[i].more += count.more;
+            return;
+        }
+    }
+    change->count[change->count_count++] = count;
+}
+
+/* What came behind `whole` is put to it, which has room. */
+static void put_behind(struct rote_change *whole, const struct rote_learner *learner,
+                       const struct rote_change *step)
+{
+    const uint32_t by = whole->cycle;
+    for (uint32_t i = 0; i < step->result_count; i++) {
+        add_result(whole, (struct rote_result){step->result[i].place, step->result[i].cycle + by});
+    }
+    for (uint32_t i = 0; i < step->unit_count; i++) {
+        const struct rote_unit *unit = &step->unit[i];
+        uint64_t lanes = learner->sm->unit[learner->warp->units[unit->unit]].lanes_per_cycle;
+        add_unit(whole, (struct rote_unit){unit->unit, unit->lanes + by * lanes});
+    }
+    for (uint32_t i = 0; i < step->count_count; i++) {
+        add_count(whole, step->count[i]);
+    }
+    whole->cycle += step->cycle;
+    whole->steps += step->steps;
+    whole->issued = step->issued + by;
+    whole->next_issue = step->next_issue + by;
+    whole->latest_result = step->latest_result + by;
+    whole->warp_insns += step->warp_insns;
+    whole->part = step->part;
+    whole->wait = step->wait;
+    whole->first_scheduler |= step->first_scheduler;
+    if (step->scheduler_issued) {
+        whole->scheduler_issued = true;
+        whole->scheduler_next = step->scheduler_next + by;
+    }
+}
+
+/* ---- steps ---- */
+
+static enum exec_row_kind kind_at(const struct rote_learner *learner, uint32_t pc)
+{
+    const struct exec_uop_info *info = &learner->warp->program[pc];
+    if (info->is_async || info->reach != REACH_NOBODY || info->product_steps > 0 ||
+        info->is_outward || info->lowered.apart) {
+        return ROW_NO;
+    }
+    return exec_row_kind(learner->warp->cta->grid->launch->program, pc);
+}
+
+static void book_note_unit(struct rote_book *book, uint32_t unit)
+{
+    for (uint32_t i = 0; i < book->unit_count; i++) {
+        if (book->unit[i] == unit) {
+            return;
+        }
+    }
+    book->unit[book->unit_count++] = (uint8_t)unit;
+}
+
+/* What an instruction asks for, for those who enter a passage of the book. */
+static void book_note(struct rote_book *book, const struct exec_uop_info *info)
+{
+    book_note_unit(book, info->unit);
+    book_note_unit(book, info->issue_unit);
+    for (uint32_t i = 0; i < info->lowered.part_count; i++) {
+        book_note_unit(book, info->lowered.part[i].unit);
+    }
+}
+
+static bool writes_guard_of(const struct exec_uop_info *writer, const struct exec_uop_info *branch)
+{
+    for (uint32_t i = writer->place_count - writer->result_count; i < writer->place_count; i++) {
+        for (uint32_t k = 0; k < branch->place_count; k++) {
+            if (writer->place[i] == branch->place[k]) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Whether the instructions from `pc` on, which have issued in one cycle, may be repeated. */
+static bool may_repeat(const struct rote_learner *learner, uint32_t pc, uint32_t count)
+{
+    const struct exec_uop_info *last = &learner->warp->program[pc + count - 1];
+    bool branches = kind_at(learner, pc + count - 1) == ROW_BRANCH;
+    for (uint32_t i = 0; i < count; i++) {
+        enum exec_row_kind kind = kind_at(learner, pc + i);
+        if (kind == ROW_NO || (kind == ROW_BRANCH && i + 1 < count) ||
+            (kind == ROW_SHARED && (i > 0 || learner->passage->lanes != 1)) ||
+            (branches && i + 1 < count && writes_guard_of(last - (count - 1) + i, last))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Nothing but the warp is ready or due, and it waits for no access. */
+static bool is_alone(const struct sm *sm, const struct sm_warp *warp)
+{
+    uint64_t self = 1ull << warp->slot, due = 0;
+    for (uint32_t i = 0; i < WHEEL_CYCLES; i++) {
+        due |= sm->wheel[i];
+    }
+    return !sm->aborted && warp->state == WARP_RUNNING && !warp->blocked &&
+           warp->outstanding == 0 && (sm->ready | due) == self;
+}
+
+/* OTHER: what has issued is not to be repeated. GONE: nor is there a book for what was seen. */
+enum step { STEP_STRAIGHT, STEP_BRANCH, STEP_OTHER, STEP_GONE };
+
+/* The first instruction from the warp's on that is not to follow the one before; not far. */
+static uint32_t straight_end(const struct rote_learner *learner)
+{
+    uint32_t pc = learner->warp->exec.pc, end = pc;
+    while (end < pc + BESIDE_MOST) {
+        enum exec_row_kind kind = kind_at(learner, end);
+        if (kind == ROW_NO || kind == ROW_BRANCH) {
+            break;
+        }
+        end++;
+    }
+    return end;
+}
+
+static void note_items(struct rote_learner *learner, uint32_t pc, uint64_t cycle)
+{
+    for (uint32_t i = 0; i < learner->step_count; i++) {
+        learner->item[learner->count + i] = (struct exec_row_item){
+            (uint8_t)kind_at(learner, pc + i), (uint32_t)(cycle - learner->start.cycle)};
+        book_note(learner->book, &learner->warp->program[pc + i]);
+    }
+}
+
+/* One cycle. *goes: of a branch. */
+static enum step issue_step(struct rote_learner *learner, enum exec_row_way *goes)
+{
+    struct sm *sm = learner->sm;
+    struct sm_warp *warp = learner->warp;
+    const uint32_t pc = warp->exec.pc, active = warp->exec.active, end = straight_end(learner);
+    const uint64_t insns = warp->cta->counts.warp_insns, cycle = sm->cycle;
+    *goes = kind_at(learner, end) == ROW_BRANCH ? exec_row_way(&warp->exec, end) : ROW_SPLIT;
+    learner->next = issue_now(sm);
+    if (learner->opened != sm->rote->opened) {
+        return STEP_GONE;
+    }
+    if (!is_alone(sm, warp)) {
+        return STEP_OTHER;
+    }
+    const uint32_t count = (uint32_t)(warp->cta->counts.warp_insns - insns);
+    learner->step_count = count;
+    if (count > BESIDE_MOST || learner->count + count > ROTE_ITEMS || warp->exec.active != active ||
+        (count > 0 && !may_repeat(learner, pc, count))) {
+        return STEP_OTHER;
+    }
+    note_items(learner, pc, cycle);
+    if (count > 0 && kind_at(learner, pc + count - 1) == ROW_BRANCH) {
+        bool as_seen = *goes != ROW_SPLIT && (*goes == ROW_TAKEN || warp->exec.pc == end + 1);
+        return as_seen && warp->next_issue > cycle ? STEP_BRANCH : STEP_OTHER;
+    }
+    return warp->exec.pc == pc + count ? STEP_STRAIGHT : STEP_OTHER;
+}
+
+static bool is_ready(const struct rote_learner *learner)
+{
+    return learner->sm->ready == 1ull << learner->warp->slot;
+}
+
+/* ---- learning ---- */
+
+/* Nobody is asked for the scheduler that comes first while one warp alone is ready: whether it is
+ * set shows when it was nobody. */
+static void watch_first_scheduler(struct rote_learner *learner)
+{
+    struct sm *sm = learner->sm;
+    if (sm->first_scheduler != NO_SCHEDULER) {
+        learner->first_scheduler = sm->first_scheduler;
+    }
+    sm->first_scheduler = NO_SCHEDULER;
+}
+
+static void watch_no_more(const struct rote_learner *learner)
+{
+    struct sm *sm = learner->sm;
+    if (sm->first_scheduler == NO_SCHEDULER) {
+        sm->first_scheduler = learner->first_scheduler;
+    }
+}
+
+/* The straight part of a passage ends here, with `since`, before the step that issued last. */
+static bool keep_straight(struct rote_learner *learner, uint32_t branch_count)
+{
+    struct rote_passage *passage = learner->passage;
+    struct arena *arena = learner->book->arena;
+    uint32_t items = learner->count + branch_count;
+    passage->count = learner->count;
+    passage->branch_count = branch_count;
+    passage->stop_count = learner->stop_count;
+    passage->item = keep(arena, learner->item, items, sizeof *learner->item);
+    passage->stop = keep(arena, learner->stop, learner->stop_count, sizeof *learner->stop);
+    passage->learned = keep_change(&passage->whole, learner, &learner->since.change) &&
+                       passage->item && passage->stop;
+    passage->longest = passage->whole.cycle;
+    passage->steps = passage->whole.steps;
+    passage->is_short = items < ROTE_LEAST;
+    passage->attempts = 0;
+    return passage->learned;
+}
+
+/* The branch has issued, behind what is learned; the next step begins. */
+static void keep_way(struct rote_learner *learner, struct rote_way *way, uint32_t pc)
+{
+    struct rote_passage *passage = learner->passage;
+    const struct rote_change *before = &passage->whole;
+    struct change_room *whole = &learner->whole;
+    change_since(&learner->since, learner, &learner->step);
+    whole->change = *before;
+    whole->change.result = whole->result;
+    whole->change.unit = whole->unit;
+    whole->change.count = whole->count;
+    memcpy(whole->result, before->result, before->result_count * sizeof *before->result);
+    memcpy(whole->unit, before->unit, before->unit_count * sizeof *before->unit);
+    memcpy(whole->count, before->count, before->count_count * sizeof *before->count);
+    put_behind(&whole->change, learner, &learner->since.change);
+    way->pc = pc;
+    way->next = passage_here(learner);
+    way->known = keep_change(&way->change, learner, &whole->change);
+    const struct rote_change *change = &way->change;
+    passage->longest = change->cycle > passage->longest ? change->cycle : passage->longest;
+    passage->steps = change->steps > passage->steps ? change->steps : passage->steps;
+    learner->passage = way->next;
+}
+
+/* The branch's step has issued, of which a picture was taken before. */
+static enum rote_end learn_way(struct rote_learner *learner, enum exec_row_way goes)
+{
+    struct rote_passage *passage = learner->passage;
+    const uint32_t pc = learner->warp->exec.pc;
+    learner->passage = NULL;
+    if (!issue_goes_on(learner->sm, learner->next)) {
+        return ROTE_STEP_OVER;
+    }
+    if (is_ready(learner) && passage->branch_count == learner->step_count) {
+        learner->passage = passage;
+        keep_way(learner, &passage->way[goes], pc);
+    }
+    return ROTE_AT_STEP;
+}
+
+static void add_stop(struct rote_learner *learner)
+{
+    struct rote_stop *stop = &learner->stop[learner->stop_count];
+    stop->items = learner->count;
+    learner->stop_count += keep_change(&stop->change, learner, &learner->since.change);
+}
+
+static enum step watch_step(struct rote_learner *learner, enum exec_row_way *goes)
+{
+    watch_first_scheduler(learner);
+    take_picture(&learner->step, learner);
+    if (learner->count == 0) {
+        leave_out_waited(&learner->step, learner->sm);
+    }
+    return issue_step(learner, goes);
+}
+
+/* From the passage's start to its end, and a step further. */
+static enum rote_end learn_straight(struct rote_learner *learner)
+{
+    struct sm *sm = learner->sm;
+    take_picture(&learner->start, learner);
+    leave_out_waited(&learner->start, sm);
+    learner->count = learner->stop_count = 0;
+    for (;;) {
+        const bool shared = kind_at(learner, learner->warp->exec.pc) == ROW_SHARED;
+        enum exec_row_way goes;
+        change_since(&learner->since, learner, &learner->start);
+        switch (watch_step(learner, &goes)) {
+        case STEP_BRANCH:
+            return keep_straight(learner, learner->step_count) ? learn_way(learner, goes)
+                                                               : ROTE_STEP_OVER;
+        case STEP_OTHER:
+            keep_straight(learner, 0);
+            return ROTE_STEP_OVER;
+        case STEP_GONE:
+            return ROTE_STEP_OVER;
+        case STEP_STRAIGHT:
+            break;
+        }
+        if (shared && learner->count > 0 && learner->step_count > 0) {
+            add_stop(learner);
+        }
+        learner->count += learner->step_count;
+        if (learner->count == 0 || !issue_goes_on(sm, learner->next)) {
+            return ROTE_STEP_OVER;
+        }
+    }
+}
+
+/* From its branch, which goes another way than before. */
+static enum rote_end learn_branch(struct rote_learner *learner)
+{
+    enum exec_row_way goes;
+    learner->count = learner->passage->count;
+    learner->start.cycle = learner->sm->cycle - learner->passage->whole.cycle;
+    return watch_step(learner, &goes) == STEP_BRANCH ? learn_way(learner, goes) : ROTE_STEP_OVER;
+}
+
+static bool learner_begin(struct sm *sm, struct rote_passage *passage)
+{
+    struct rote *rote = sm->rote;
+    if (!rote->learner) {
+        rote->learner = malloc(sizeof *rote->learner);
+    }
+    rote_tell(sm);
+    if (rote->learner) {
+        rote->learner->sm = sm;
+        rote->learner->warp = &sm->warp[__builtin_ctzll(sm->ready)];
+        rote->learner->book = rote->open;
+        rote->learner->opened = rote->opened;
+        rote->learner->passage = passage;
+    }
+    return rote->learner != NULL;
+}
+
+enum rote_end rote_learn(struct sm *sm, struct rote_passage *passage, uint64_t *next)
+{
+    enum rote_end end = ROTE_AT_STEP;
+    if (passage->attempts == ROTE_ATTEMPTS || !learner_begin(sm, passage)) {
+        return end;
+    }
+    struct rote_learner *learner = sm->rote->learner;
+    do {
+        passage = learner->passage;
+        if (passage->attempts == ROTE_ATTEMPTS || !is_as_expected(learner)) {
+            break;
+        }
+        passage->attempts++;
+        end = passage->learned ? learn_branch(learner) : learn_straight(learner);
+    } while (end == ROTE_AT_STEP && learner->passage && !learner->passage->learned);
+    watch_no_more(learner);
+    *next = learner->next;
+    return end;
+}

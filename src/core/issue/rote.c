@@ -1,0 +1,203 @@
+/* A lone warp repeats a passage: see rote.h. */
+#include "core/issue/rote.h"
+
+/* Nothing that a passage of the book asks of is still to come. */
+static bool is_quiet(const struct sm *sm, const struct sm_warp *warp, const struct rote_book *book)
+{
+    const uint64_t cycle = sm->cycle;
+    for (uint32_t i = 0; i < book->unit_count; i++) {
+        const struct sm_unit *unit = &sm->unit[warp->units[book->unit[i]]];
+        if (unit->busy_lanes > cycle * unit->lanes_per_cycle) {
+            return false;
+        }
+    }
+    return warp->latest_result <= cycle && warp->next_issue <= cycle && warp->part == 0 &&
+           sm->scheduler[warp->scheduler].next_cycle <= cycle &&
+           sm->shared_free[warp->scheduler] <= cycle;
+}
+
+static void make_change(struct sm *sm, struct sm_warp *warp, const struct rote_passage *passage,
+                        struct rote_change *change)
+{
+    const uint64_t start = sm->cycle;
+    for (uint32_t i = 0; i < change->result_count; i++) {
+        warp->slot_ready[change->result[i].place] = start + change->result[i].cycle;
+    }
+    for (uint32_t i = 0; i < change->unit_count; i++) {
+        struct sm_unit *unit = &sm->unit[warp->units[change->unit[i].unit]];
+        unit->busy_lanes = start * unit->lanes_per_cycle + change->unit[i].lanes;
+    }
+    if (change->times++ == 0) {
+        change->next_made = sm->rote->made;
+        sm->rote->made = change;
+    }
+    warp->cta->counts.warp_insns += change->warp_insns;
+    warp->cta->counts.thread_insns += (uint64_t)change->warp_insns * passage->lanes;
+    warp->latest_result = start + change->latest_result;
+    warp->next_issue = start + change->next_issue;
+    warp->part = change->part;
+    if (change->scheduler_issued) {
+        sm->scheduler[warp->scheduler].next_cycle = start + change->scheduler_next;
+    }
+    if (change->first_scheduler) {
+        sm->first_scheduler = warp->scheduler;
+    }
+    sm->issued_cycle = start + change->issued;
+    sm->wait = change->wait;
+    sm->ahead -= change->steps;
+    sm->cycle = start + change->cycle;
+}
+
+void rote_tell(struct sm *sm)
+{
+    uint64_t *word = (uint64_t *)&sm->stats;
+    struct rote_change *change = sm->rote ? sm->rote->made : NULL;
+    for (; change; change = change->next_made) {
+        for (uint32_t i = 0; i < change->count_count; i++) {
+            word[change->count[i].word] += change->count[i].more * change->times;
+        }
+        sm->rote->insns += change->warp_insns * change->times;
+        change->times = 0;
+    }
+    if (sm->rote) {
+        sm->rote->made = NULL;
+    }
+}
+
+/* The first issue: what came since the last one was waiting. All else of it is a change's. */
+static void note_waited(struct sm *sm)
+{
+    sm->stats.wait_cycles[sm->wait] += sm->cycle - sm->issued_cycle - 1;
+}
+
+/* The engine's clock stands at sm->cycle, and the warp, which was ready, is in its place. */
+static void settle(struct sm *sm, struct sm_warp *warp)
+{
+    uint64_t bit = 1ull << warp->slot;
+    engine_advance(sm->engine, sm->cycle * sm->period_ps);
+    sm->ready &= ~bit;
+    warp->unit->ready_warps &= ~bit;
+    warp_refresh(sm, warp);
+}
+
+/* The branch at the end of a passage. */
+struct turn {
+    struct rote_way *way;
+    uint64_t branch_cycle;
+    enum sm_wait wait; /* before its cycle */
+};
+
+/* The branch has let other lanes of the warp go on: what comes next is not the passage's, whose
+ * changes have been made. */
+static enum rote_end end_elsewhere(struct sm *sm, struct sm_warp *warp, const struct turn *turn,
+                                   uint64_t *next)
+{
+    const struct sched_state *state = &sm->scheduler[warp->scheduler];
+    sm->ahead++;
+    sm->cycle = turn->branch_cycle;
+    sm->wait = turn->wait;
+    settle(sm, warp);
+    uint64_t due = wheel_next_cycle(sm);
+    *next = sm->ready && state->next_cycle < due ? state->next_cycle : due;
+    return ROTE_STEP_OVER;
+}
+
+/* Nothing happens until the passage is over. */
+static bool has_time(const struct sm *sm, const struct rote_passage *passage, uint64_t next_ps)
+{
+    uint64_t last = sm->cycle + passage->longest;
+    return last < sm->lsu.next_cycle && last * sm->period_ps < next_ps &&
+           passage->steps <= sm->ahead;
+}
+
+/* Shared memory has no place for the item: as far as the step before it. */
+static void stop_before(struct sm *sm, struct sm_warp *warp, const struct rote_passage *passage,
+                        uint32_t item)
+{
+    struct rote_stop *stop = passage->stop;
+    if (item == 0) {
+        return;
+    }
+    while (stop->items != item) {
+        stop++;
+    }
+    note_waited(sm);
+    make_change(sm, warp, passage, &stop->change);
+}
+
+/* What can be repeated of a passage. False: not all of it; turn->way: the branch is next, and has
+ * not been seen to go so. */
+static bool repeat_one(struct sm *sm, struct sm_warp *warp, struct rote_passage *p,
+                       struct turn *turn)
+{
+    const uint32_t straight = p->count + p->branch_count - (p->branch_count > 0);
+    const uint64_t start = sm->cycle, period_ps = sm->period_ps;
+    turn->way = NULL;
+    if (!exec_row_is_straight(&warp->exec, straight)) {
+        return false;
+    }
+    uint32_t done = exec_row_run(&warp->exec, p->item, p->count, &warp->env, start, period_ps);
+    if (done < p->count) {
+        stop_before(sm, warp, p, done);
+        return false;
+    }
+    enum exec_row_way goes =
+        p->branch_count ? exec_row_way(&warp->exec, p->pc + straight) : ROW_SPLIT;
+    bool known = goes != ROW_SPLIT && p->way[goes].known;
+    turn->way = goes != ROW_SPLIT ? &p->way[goes] : NULL;
+    if (p->count > 0 || known) {
+        note_waited(sm);
+    }
+    if (!known) {
+        if (p->count > 0) {
+            make_change(sm, warp, p, &p->whole);
+        }
+        return false;
+    }
+    turn->branch_cycle = start + (p->count > 0 ? p->whole.cycle : 0);
+    turn->wait = p->count > 0 ? p->whole.wait : sm->wait;
+    exec_row_run(&warp->exec, p->item + p->count, p->branch_count, &warp->env, start, period_ps);
+    make_change(sm, warp, p, &turn->way->change);
+    return true;
+}
+
+static enum rote_end repeat(struct sm *sm, struct sm_warp *warp, struct rote_passage *passage,
+                            uint64_t *next)
+{
+    const uint64_t next_ps = engine_next_ps(sm->engine);
+    const uint32_t active = warp->exec.active;
+    while (passage && passage->learned && has_time(sm, passage, next_ps)) {
+        struct turn turn;
+        if (!repeat_one(sm, warp, passage, &turn)) {
+            settle(sm, warp);
+            return turn.way ? rote_learn(sm, passage, next) : ROTE_AT_STEP;
+        }
+        if (warp->exec.pc != turn.way->pc || warp->exec.active != active) {
+            return end_elsewhere(sm, warp, &turn, next);
+        }
+        passage = turn.way->next;
+    }
+    settle(sm, warp);
+    return passage && !passage->learned ? rote_learn(sm, passage, next) : ROTE_AT_STEP;
+}
+
+enum rote_end rote_go(struct sm *sm, uint64_t *next)
+{
+    struct sm_warp *warp = &sm->warp[__builtin_ctzll(sm->ready)];
+    struct rote_book *book = sm->rote && sm->rote->is_open ? sm->rote->open : rote_open(sm, warp);
+    if (!book || book->program != warp->program || warp->outstanding > 0 || sm->no_rote) {
+        return ROTE_AT_STEP;
+    }
+    struct rote_passage **entry = &book->entry[warp->exec.pc % ROTE_ENTRIES];
+    struct rote_passage *passage = *entry;
+    if (!passage || passage->pc != warp->exec.pc) {
+        rote_enter(sm, entry, warp);
+        return ROTE_AT_STEP;
+    }
+    if (passage->is_short || passage->lanes != bit_count(warp->exec.active) ||
+        sm->scheduler[warp->scheduler].last != warp->slot || sm->cycle == sm->issued_cycle ||
+        lsu_full(&sm->lsu) || !is_quiet(sm, warp, book)) {
+        return ROTE_AT_STEP;
+    }
+    return passage->learned ? repeat(sm, warp, passage, next) : rote_learn(sm, passage, next);
+}

@@ -1,0 +1,87 @@
+/* Instructions in a row whose timing is known: see row.h. */
+#include "exec/run/row.h"
+
+#include "exec/memory/one.h"
+#include "exec/program.h"
+
+enum exec_row_kind exec_row_kind(const struct exec_program *program, uint32_t pc)
+{
+    const struct uop *uop = &program->uops[pc];
+    const struct uop_memory *memory = uop->memory;
+    switch ((enum uop_quick)uop->quick) {
+    case QUICK_LANES:
+        return ROW_LANES;
+    case QUICK_REGISTERS:
+        return ROW_REGISTERS;
+    case QUICK_BRANCH:
+        return ROW_BRANCH;
+    case QUICK_ACCESS:
+        return memory->space == SPACE_SHARED && uop->guard == PRED_TRUE && !uop->guard_flip
+                   ? ROW_SHARED
+                   : ROW_NO;
+    default:
+        if (uop->run != run_special || uop->inner != run_lanes)
+            return ROW_NO;
+        return uop->specials == 1 && uop->special_ids[0] == SREG_CLOCK ? ROW_CLOCK : ROW_TIME;
+    }
+}
+
+enum exec_row_way exec_row_way(const struct exec_warp *warp, uint32_t pc)
+{
+    uint32_t mask = guarded_lanes(warp, &warp->state->uops[pc]);
+    return mask == warp->active ? ROW_TAKEN : mask ? ROW_SPLIT : ROW_ON;
+}
+
+bool exec_row_is_straight(const struct exec_warp *warp, uint32_t count)
+{
+    return warp->state->reconverge - warp->pc - 1 >= count;
+}
+
+static bool shared_one(struct exec_warp *warp, const struct uop *uop)
+{
+    uint64_t address;
+    uint32_t lane = lowest_lane(warp->active);
+    if (!shared_one_finds(&address, warp, uop->memory, lane))
+        return false;
+    shared_one_moves(warp, uop->memory, lane, address);
+    return true;
+}
+
+uint32_t exec_row_run(struct exec_warp *warp, const struct exec_row_item *items, uint32_t count,
+                      struct exec_env *env, uint64_t clock, uint64_t period_ps)
+{
+    struct exec_state *state = warp->state;
+    const struct uop *uop = &state->uops[warp->pc];
+    for (uint32_t i = 0; i < count; i++, uop++) {
+        uint32_t mask = guarded_lanes(warp, uop);
+        switch ((enum exec_row_kind)items[i].kind) {
+        case ROW_LANES:
+            if (mask)
+                lanes_run(state, uop, mask);
+            warp->pc++;
+            break;
+        case ROW_SHARED:
+            if (!shared_one(warp, uop))
+                return i;
+            warp->pc++;
+            break;
+        case ROW_CLOCK:
+            env->clock = clock + items[i].cycle;
+            for (uint32_t k = 0; k < WARP_LANES; k++)
+                ((lane_word *)state->special[0])[k] = (uint32_t)env->clock;
+            if (mask)
+                lanes_run(state, uop, mask);
+            warp->pc++;
+            break;
+        case ROW_TIME:
+            env->clock = clock + items[i].cycle;
+            env->globaltimer_ns = env->clock * period_ps / 1000;
+            uop->run(warp, uop, mask, NULL);
+            break;
+        default:
+            uop->run(warp, uop, mask, NULL);
+            break;
+        }
+    }
+    return count;
+}
