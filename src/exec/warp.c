@@ -4,6 +4,7 @@
 
 #include "exec/cluster.h"
 #include "exec/fault.h"
+#include "exec/memory/image.h"
 #include "exec/memory/one.h"
 #include "exec/ops.h"
 #include "util/error.h"
@@ -131,15 +132,41 @@ static bool issue_shared_by_one(struct exec_warp *warp, const struct uop *uop, u
     return true;
 }
 
-/* What takes effect when it issues, and is then described as done. False: the uop is to be run. Out
- * of the way of what every instruction passes. */
+/* A load of device memory by one lane, described as run_memory() does. False: it is no plain word
+ * of the allocation that the instruction found last. */
+static bool issue_load_by_one(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                              struct exec_access *access)
+{
+    const struct uop_memory *memory = uop->memory;
+    const struct exec_memory *image = warp->cta->launch->memory;
+    size_t hint = warp->state->extents[warp->pc % EXTENT_HINTS];
+    if (!mask || mask & (mask - 1) || memory->shape != DIRECT_DEVICE_WORD ||
+        memory->kind != ACCESS_LOAD || memory->space != SPACE_GLOBAL || hint >= image->count)
+        return false;
+    uint32_t lane = lowest_lane(mask);
+    uint64_t address =
+        ((const lane_dword *)lanes_at(warp->state, memory->base))[lane] + memory->offset;
+    if (address & 3 || !image_extent_holds(&image->extents[hint], address, 4))
+        return false;
+    access_begin(access, warp, ACCESS_LOAD, SPACE_GLOBAL, 4);
+    access->mask = mask;
+    access->cache_op = memory->cache_op;
+    access->is_volatile = memory->is_volatile;
+    access->non_coherent = memory->non_coherent;
+    access->address[lane] = address;
+    advance(warp);
+    return true;
+}
+
+/* What takes effect when it issues, and is then described as done, and what is described in a
+ * shorter way. False: the uop is to be run. Out of the way of what every instruction passes. */
 __attribute__((noinline)) static bool issue_at_once(struct exec_warp *warp, const struct uop *uop,
                                                     uint32_t mask, struct exec_access *access)
 {
     if (uop->memory->space == SPACE_PARAM)
         return issue_parameter(warp, uop, mask, access);
     if (uop->memory->space != SPACE_SHARED)
-        return false;
+        return issue_load_by_one(warp, uop, mask, access);
     if (mask == UINT32_MAX)
         return warp->state->program->direct_shared(warp, uop, access);
     return mask && (mask & (mask - 1)) == 0 && issue_shared_by_one(warp, uop, mask, access);

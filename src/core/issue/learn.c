@@ -309,7 +309,7 @@ static void change_since(struct change_room *room, const struct rote_learner *le
         .scheduler_next = (uint32_t)(scheduler_next - before->cycle),
         .scheduler_issued = scheduler_next != before->scheduler_next,
         .warp_insns = (uint32_t)(warp->cta->counts.warp_insns - before->warp_insns),
-        .latest_result = (uint32_t)(warp->latest_result - before->cycle),
+        .latest_result = (uint32_t)rest(warp->latest_result, before->cycle),
         .part = warp->part,
         .first_scheduler = sm->first_scheduler == warp->scheduler,
         .wait = sm->wait,
@@ -435,13 +435,21 @@ static void book_note(struct rote_book *book, const struct exec_uop_info *info)
     }
 }
 
+static bool writes(const struct exec_uop_info *info, uint32_t place)
+{
+    for (uint32_t i = info->place_count - info->result_count; i < info->place_count; i++) {
+        if (info->place[i] == place) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool writes_guard_of(const struct exec_uop_info *writer, const struct exec_uop_info *branch)
 {
-    for (uint32_t i = writer->place_count - writer->result_count; i < writer->place_count; i++) {
-        for (uint32_t k = 0; k < branch->place_count; k++) {
-            if (writer->place[i] == branch->place[k]) {
-                return true;
-            }
+    for (uint32_t k = 0; k < branch->place_count; k++) {
+        if (writes(writer, branch->place[k])) {
+            return true;
         }
     }
     return false;
@@ -454,7 +462,7 @@ static bool may_repeat(const struct rote_learner *learner, uint32_t pc, uint32_t
     bool branches = kind_at(learner, pc + count - 1) == ROW_BRANCH;
     for (uint32_t i = 0; i < count; i++) {
         enum exec_row_kind kind = kind_at(learner, pc + i);
-        if (kind == ROW_NO || (kind == ROW_BRANCH && i + 1 < count) ||
+        if (kind == ROW_NO || kind == ROW_LOAD || (kind == ROW_BRANCH && i + 1 < count) ||
             (kind == ROW_SHARED && (i > 0 || learner->passage->lanes != 1)) ||
             (branches && i + 1 < count && writes_guard_of(last - (count - 1) + i, last))) {
             return false;
@@ -477,13 +485,13 @@ static bool is_alone(const struct sm *sm, const struct sm_warp *warp)
 /* OTHER: what has issued is not to be repeated. GONE: nor is there a book for what was seen. */
 enum step { STEP_STRAIGHT, STEP_BRANCH, STEP_OTHER, STEP_GONE };
 
-/* The first instruction from the warp's on that is not to follow the one before; not far. */
-static uint32_t straight_end(const struct rote_learner *learner)
+/* The first instruction from `pc` on that is not in a row with the one before; not far. */
+static uint32_t straight_end(const struct rote_learner *learner, uint32_t pc)
 {
-    uint32_t pc = learner->warp->exec.pc, end = pc;
+    uint32_t end = pc;
     while (end < pc + BESIDE_MOST) {
         enum exec_row_kind kind = kind_at(learner, end);
-        if (kind == ROW_NO || kind == ROW_BRANCH) {
+        if (kind == ROW_NO || kind == ROW_BRANCH || kind == ROW_LOAD) {
             break;
         }
         end++;
@@ -505,18 +513,18 @@ static enum step issue_step(struct rote_learner *learner, enum exec_row_way *goe
 {
     struct sm *sm = learner->sm;
     struct sm_warp *warp = learner->warp;
-    const uint32_t pc = warp->exec.pc, active = warp->exec.active, end = straight_end(learner);
+    const uint32_t pc = warp->exec.pc, active = warp->exec.active, end = straight_end(learner, pc);
     const uint64_t insns = warp->cta->counts.warp_insns, cycle = sm->cycle;
     *goes = kind_at(learner, end) == ROW_BRANCH ? exec_row_way(&warp->exec, end) : ROW_SPLIT;
     learner->next = issue_now(sm);
     if (learner->opened != sm->rote->opened) {
         return STEP_GONE;
     }
+    const uint32_t count = (uint32_t)(warp->cta->counts.warp_insns - insns);
+    learner->step_count = count;
     if (!is_alone(sm, warp)) {
         return STEP_OTHER;
     }
-    const uint32_t count = (uint32_t)(warp->cta->counts.warp_insns - insns);
-    learner->step_count = count;
     if (count > BESIDE_MOST || learner->count + count > ROTE_ITEMS || warp->exec.active != active ||
         (count > 0 && !may_repeat(learner, pc, count))) {
         return STEP_OTHER;
@@ -573,6 +581,61 @@ static bool keep_straight(struct rote_learner *learner, uint32_t branch_count)
     passage->is_short = items < ROTE_LEAST;
     passage->attempts = 0;
     return passage->learned;
+}
+
+/* Whether the step from `pc` on, which has issued, may be repeated up to a load, its last. */
+static bool is_load_step(const struct rote_learner *learner, uint32_t pc)
+{
+    const struct sm_warp *warp = learner->warp;
+    const uint32_t count = learner->step_count;
+    return !learner->sm->aborted && warp->state == WARP_RUNNING && count > 0 &&
+           count <= BESIDE_MOST && learner->count + count <= ROTE_ITEMS &&
+           warp->exec.pc == pc + count && bit_count(warp->exec.active) == learner->passage->lanes &&
+           kind_at(learner, pc + count - 1) == ROW_LOAD &&
+           straight_end(learner, pc) == pc + count - 1 &&
+           (count == 1 || may_repeat(learner, pc, count - 1));
+}
+
+/* What becomes of a load is not repeated, but happens. */
+static void leave_out_load(struct rote_change *change, const struct exec_uop_info *load)
+{
+    const uint32_t space = offsetof(struct sm_stats, space) / sizeof(uint64_t);
+    const uint32_t lanes = offsetof(struct sm_stats, space_lanes) / sizeof(uint64_t);
+    uint32_t counts = 0, results = 0;
+    for (uint32_t i = 0; i < change->count_count; i++) {
+        uint32_t word = change->count[i].word;
+        bool accesses = word - space < SPACE_COUNT || word - lanes < SPACE_COUNT;
+        if (!accesses || word == space + SPACE_SHARED || word == lanes + SPACE_SHARED) {
+            change->count[counts++] = change->count[i];
+        }
+    }
+    change->count_count = counts;
+    change->latest_result = 0;
+    for (uint32_t i = 0; i < change->result_count; i++) {
+        struct rote_result result = change->result[i];
+        if (!writes(load, result.place)) {
+            change->result[results++] = result;
+            change->latest_result =
+                result.cycle > change->latest_result ? result.cycle : change->latest_result;
+        }
+    }
+    change->result_count = results;
+}
+
+/* The step behind the passage has issued a load last. */
+static void keep_load(struct rote_learner *learner, uint32_t pc)
+{
+    struct rote_passage *passage = learner->passage;
+    const uint32_t count = learner->step_count;
+    struct rote_change *change = &learner->whole.change;
+    change_since(&learner->whole, learner, &learner->start);
+    leave_out_load(change, &learner->warp->program[pc + count - 1]);
+    note_items(learner, pc, learner->sm->cycle);
+    passage->item =
+        keep(learner->book->arena, learner->item, learner->count + count, sizeof *learner->item);
+    passage->learned = passage->item && keep_change(&passage->load, learner, change);
+    passage->load_count = count;
+    passage->is_short = learner->count + count < ROTE_LEAST;
 }
 
 /* The branch has issued, behind what is learned; the next step begins. */
@@ -640,7 +703,8 @@ static enum rote_end learn_straight(struct rote_learner *learner)
     leave_out_waited(&learner->start, sm);
     learner->count = learner->stop_count = 0;
     for (;;) {
-        const bool shared = kind_at(learner, learner->warp->exec.pc) == ROW_SHARED;
+        const uint32_t pc = learner->warp->exec.pc;
+        const bool shared = kind_at(learner, pc) == ROW_SHARED;
         enum exec_row_way goes;
         change_since(&learner->since, learner, &learner->start);
         switch (watch_step(learner, &goes)) {
@@ -648,7 +712,9 @@ static enum rote_end learn_straight(struct rote_learner *learner)
             return keep_straight(learner, learner->step_count) ? learn_way(learner, goes)
                                                                : ROTE_STEP_OVER;
         case STEP_OTHER:
-            keep_straight(learner, 0);
+            if (keep_straight(learner, 0) && is_load_step(learner, pc)) {
+                keep_load(learner, pc);
+            }
             return ROTE_STEP_OVER;
         case STEP_GONE:
             return ROTE_STEP_OVER;

@@ -82,6 +82,7 @@ static void settle(struct sm *sm, struct sm_warp *warp)
 
 /* The branch at the end of a passage. */
 struct turn {
+    bool loads; /* there is none, but a load */
     struct rote_way *way;
     uint64_t branch_cycle;
     enum sm_wait wait; /* before its cycle */
@@ -125,20 +126,52 @@ static void stop_before(struct sm *sm, struct sm_warp *warp, const struct rote_p
     make_change(sm, warp, passage, &stop->change);
 }
 
+/* The load at the end of a passage, of which all else has been repeated, is issued. */
+static enum rote_end end_with_load(struct sm *sm, struct sm_warp *warp, uint64_t *next)
+{
+    const struct sched_state *state = &sm->scheduler[warp->scheduler];
+    const struct exec_uop_info *info = &warp->program[warp->exec.pc];
+    const uint64_t bit = 1ull << warp->slot;
+    const uint32_t lanes = bit_count(warp->exec.active);
+    engine_advance(sm->engine, sm->cycle * sm->period_ps);
+    sm->ready &= ~bit;
+    warp->unit->ready_warps &= ~bit;
+    enum exec_event event = exec_issue(&warp->exec, &sm->lsu.spare->detail->access);
+    int rc = issue_ended(sm, warp, info, event, lanes, 0);
+    if (rc < 0) {
+        sm_fault(sm, rc);
+        *next = CYCLE_NEVER;
+        return ROTE_STEP_OVER;
+    }
+    uint64_t due = wheel_next_cycle(sm);
+    *next = sm->ready & state->warps && state->next_cycle < due ? state->next_cycle : due;
+    return ROTE_STEP_OVER;
+}
+
 /* What can be repeated of a passage. False: not all of it; turn->way: the branch is next, and has
  * not been seen to go so. */
 static bool repeat_one(struct sm *sm, struct sm_warp *warp, struct rote_passage *p,
                        struct turn *turn)
 {
-    const uint32_t straight = p->count + p->branch_count - (p->branch_count > 0);
+    const uint32_t step = p->branch_count + p->load_count; /* one of the two is 0 */
+    const uint32_t straight = p->count + step - (step > 0);
     const uint64_t start = sm->cycle, period_ps = sm->period_ps;
     turn->way = NULL;
+    turn->loads = false;
     if (!exec_row_is_straight(&warp->exec, straight)) {
         return false;
     }
     uint32_t done = exec_row_run(&warp->exec, p->item, p->count, &warp->env, start, period_ps);
     if (done < p->count) {
         stop_before(sm, warp, p, done);
+        return false;
+    }
+    if (p->load_count > 0) {
+        exec_row_run(&warp->exec, p->item + p->count, p->load_count - 1, &warp->env, start,
+                     period_ps);
+        note_waited(sm);
+        make_change(sm, warp, p, &p->load);
+        turn->loads = true;
         return false;
     }
     enum exec_row_way goes =
@@ -169,6 +202,9 @@ static enum rote_end repeat(struct sm *sm, struct sm_warp *warp, struct rote_pas
     while (passage && passage->learned && has_time(sm, passage, next_ps)) {
         struct turn turn;
         if (!repeat_one(sm, warp, passage, &turn)) {
+            if (turn.loads) {
+                return end_with_load(sm, warp, next);
+            }
             settle(sm, warp);
             return turn.way ? rote_learn(sm, passage, next) : ROTE_AT_STEP;
         }

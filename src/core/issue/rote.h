@@ -7,7 +7,8 @@
  * others. It has been seen once, as the issue stage did it, and holds which instructions came, in
  * which cycles after its start, and all that had changed at its end: results' cycles, units,
  * counts. To repeat it the instructions execute and the changes are made, in one go. At a branch
- * it goes on with the passage that followed when the branch went that way before.
+ * it goes on with the passage that followed when the branch went that way before; a load is issued
+ * as the last of its passage.
  *
  *     passage ---------> branch --- taken -----> passage ---> load
  *       st, mov, st, mad  setp, bra   \--- on ---> passage ...
@@ -89,18 +90,19 @@ struct rote_state {
 };
 
 struct rote_passage {
-    uint32_t pc, lanes; /* where it begins; active lanes */
-    uint32_t attempts;  /* so far */
-    bool learned;       /* but for ways that are not known */
-    bool is_short;      /* not worth repeating from its start */
-    uint32_t count,
-        branch_count;           /* items: in a row; of the step that ends in the branch, 0: none */
-    uint32_t longest;           /* cycles, with the branch, and .. */
-    uint32_t steps;             /* .. steps at most */
-    struct exec_row_item *item; /* all of them, the branch's step last */
+    uint32_t pc, lanes;                /* where it begins; active lanes */
+    uint32_t attempts;                 /* so far */
+    bool learned;                      /* but for ways that are not known */
+    bool is_short;                     /* not worth repeating from its start */
+    uint32_t count;                    /* items in a row */
+    uint32_t branch_count, load_count; /* of the step behind, which ends in one; 0: none does */
+    uint32_t longest;                  /* cycles, with the branch, and .. */
+    uint32_t steps;                    /* .. steps at most */
+    struct exec_row_item *item;        /* all of them, the last step's last */
     uint32_t stop_count;
     struct rote_stop *stop;
     struct rote_change whole; /* up to the branch's step, or to what it leaves alone */
+    struct rote_change load;  /* up to the load, which has issued: but for what becomes of it */
     struct rote_way way[2];   /* enum exec_row_way: ROW_ON, ROW_TAKEN */
     const struct rote_state *state;
 };

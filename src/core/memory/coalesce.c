@@ -36,23 +36,6 @@ static inline uint32_t add(struct transaction *out, uint32_t pass_first, uint32_
     return count + 1;
 }
 
-static inline void round_to_sectors(struct transaction *t, uint64_t sector)
-{
-    uint64_t end = (t->address + t->bytes + sector - 1) & ~(sector - 1);
-    t->address &= ~(sector - 1);
-    t->bytes = (uint32_t)(end - t->address);
-}
-
-/* A lane alone, as in a pointer chase, whose bytes lie in one segment. */
-static bool coalesce_one(struct transaction *out, const struct exec_access *access,
-                         uint32_t segment_bytes)
-{
-    uint64_t first = access->address[__builtin_ctz(access->mask)];
-    uint32_t bytes = (uint32_t)access->bytes * access->vec;
-    *out = (struct transaction){.address = first, .bytes = bytes, .lanes = 1};
-    return (first & (segment_bytes - 1)) + bytes <= segment_bytes;
-}
-
 /* 32 lanes, each behind the one before, of which none crosses a segment: pass by pass, the segments
  * from the first byte to the last. */
 static uint32_t coalesce_series(struct transaction *out, const struct exec_access *access,
@@ -111,9 +94,9 @@ uint32_t coalesce(struct transaction *out, const struct exec_access *access, uin
                   uint32_t sector_bytes, uint32_t lanes_per_pass)
 {
     if (access->mask && (access->mask & (access->mask - 1)) == 0 &&
-        coalesce_one(out, access, segment_bytes)) {
+        coalesce_lone(out, access, segment_bytes)) {
         if (access->kind != ACCESS_STORE) {
-            round_to_sectors(out, sector_bytes);
+            coalesce_round(out, sector_bytes);
         }
         return 1;
     }
@@ -122,7 +105,7 @@ uint32_t coalesce(struct transaction *out, const struct exec_access *access, uin
                          : coalesce_lanes(out, access, segment_bytes, lanes_per_pass);
     bool write = access->kind == ACCESS_STORE;
     for (uint32_t i = 0; i < count && !write; i++) {
-        round_to_sectors(&out[i], sector_bytes);
+        coalesce_round(&out[i], sector_bytes);
     }
     return count;
 }

@@ -38,6 +38,36 @@ struct transaction {
 uint32_t coalesce(struct transaction *out, const struct exec_access *access, uint32_t segment_bytes,
                   uint32_t sector_bytes, uint32_t lanes_per_pass);
 
+/* From the first of its sectors to the last. */
+static inline void coalesce_round(struct transaction *t, uint64_t sector)
+{
+    uint64_t end = (t->address + t->bytes + sector - 1) & ~(sector - 1);
+    t->address &= ~(sector - 1);
+    t->bytes = (uint32_t)(end - t->address);
+}
+
+/* A lane alone, as in a pointer chase, whose bytes lie in one segment. */
+static inline bool coalesce_lone(struct transaction *out, const struct exec_access *access,
+                                 uint32_t segment_bytes)
+{
+    uint64_t first = access->address[__builtin_ctz(access->mask)];
+    uint32_t bytes = (uint32_t)access->bytes * access->vec;
+    *out = (struct transaction){.address = first, .bytes = bytes, .lanes = 1};
+    return (first & (segment_bytes - 1)) + bytes <= segment_bytes;
+}
+
+/* coalesce() of a read by one lane. False: it is none, or crosses a segment. */
+static inline bool coalesce_lone_read(struct transaction *out, const struct exec_access *access,
+                                      uint32_t segment_bytes, uint32_t sector_bytes)
+{
+    if (access->mask == 0 || access->mask & (access->mask - 1) ||
+        !coalesce_lone(out, access, segment_bytes)) {
+        return false;
+    }
+    coalesce_round(out, sector_bytes);
+    return true;
+}
+
 /* Sets the passes of an atomic's transactions. `alone`: one lane does it for all. */
 void coalesce_passes(struct transaction *list, uint32_t count, const struct exec_access *access,
                      bool alone);

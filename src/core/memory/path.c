@@ -192,6 +192,13 @@ static uint32_t global_transactions(struct sm *sm, struct lsu_access *access)
 {
     struct access_detail *detail = access->detail;
     const struct exec_uop_info *info = access->info;
+    const struct coalesce_spec *rule = &sm->spec->coalesce;
+    if (detail->access.kind == ACCESS_LOAD && detail->access.space == SPACE_GLOBAL &&
+        !rule->halving &&
+        coalesce_lone_read(detail->transaction, &detail->access, rule->segment_bytes,
+                           rule->sector_bytes)) {
+        return 1;
+    }
     uint32_t mask = detail->access.mask, lanes = global_lanes(sm, &detail->access);
     if (is_fragment(&detail->access)) {
         return fragment_segments(detail, lanes, &sm->spec->coalesce);

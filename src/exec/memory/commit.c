@@ -409,6 +409,24 @@ static bool load_shared_words(const struct exec_warp *warp, const struct uop_mem
     return !outside;
 }
 
+/* A load of device memory by one lane, as chases do: true if it was that, and is done. */
+static bool load_one(const struct exec_warp *warp, const struct uop_memory *memory,
+                     const struct exec_access *access)
+{
+    const struct element *element = &memory->elements[0];
+    if (access->mask & (access->mask - 1) || access->kind != ACCESS_LOAD ||
+        access->space != SPACE_GLOBAL || memory->vec != 1 || memory->bytes != 4 ||
+        element->register_bytes != 4 || warp->env->stores)
+        return false;
+    uint32_t lane = lowest_lane(access->mask);
+    uint64_t address = access->address[lane];
+    if (!image_in_range(warp->cta->launch->memory, address, 4))
+        return false;
+    memcpy((lane_word *)frame_lanes(warp->state, access, element->ref) + lane,
+           (const uint8_t *)(uintptr_t)address, 4);
+    return true;
+}
+
 static int commit_other(struct exec_warp *warp, const struct exec_access *access)
 {
     switch (access->kind) {
@@ -442,6 +460,8 @@ int exec_commit(struct exec_warp *warp, const struct exec_access *access)
     if (access->kind > ACCESS_REDUCTION)
         return commit_other(warp, access);
     const struct uop_memory *memory = state->uops[access->pc].memory;
+    if (load_one(warp, memory, access))
+        return SONDE_OK;
     bool kept = access->kind == ACCESS_STORE && warp->env->stores;
     if (access->contiguous && kept && access->space == SPACE_GLOBAL && access->vec == 1)
         return keep_contiguous(warp, access);

@@ -4,10 +4,22 @@
 #include "exec/memory/one.h"
 #include "exec/program.h"
 
+static bool is_load(const struct uop *uop)
+{
+    if (uop->guard != PRED_TRUE || uop->guard_flip)
+        return false;
+    return uop->run == run_texture ||
+           (uop->run == run_memory && uop->memory->kind == ACCESS_LOAD &&
+            (uop->memory->space == SPACE_GLOBAL || uop->memory->space == SPACE_CONST ||
+             uop->memory->space == SPACE_LOCAL));
+}
+
 enum exec_row_kind exec_row_kind(const struct exec_program *program, uint32_t pc)
 {
     const struct uop *uop = &program->uops[pc];
     const struct uop_memory *memory = uop->memory;
+    if (is_load(uop))
+        return ROW_LOAD;
     switch ((enum uop_quick)uop->quick) {
     case QUICK_LANES:
         return ROW_LANES;

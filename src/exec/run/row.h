@@ -15,7 +15,8 @@ enum exec_row_kind {
     ROW_TIME,      /* the same, and reads env->clock or env->globaltimer_ns */
     ROW_CLOCK,     /* a lane loop that reads %clock */
     ROW_SHARED,    /* a load or store of shared memory, when one lane alone is active */
-    ROW_BRANCH
+    ROW_BRANCH,
+    ROW_LOAD /* not of shared memory: for exec_issue(), which describes it; the last of a row */
 };
 
 enum exec_row_kind exec_row_kind(const struct exec_program *program, uint32_t pc);
