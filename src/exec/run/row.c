@@ -14,6 +14,12 @@ static bool is_load(const struct uop *uop)
              uop->memory->space == SPACE_LOCAL));
 }
 
+static bool moves_clock(const struct uop *uop)
+{
+    return uop->specials == 1 && uop->special_ids[0] == SREG_CLOCK && uop->dst_bytes == 4 &&
+           uop->lanes == lanes_find(lanes_timed_table(), OP_MOV, TYPE_u32, TYPE_u32, NULL);
+}
+
 enum exec_row_kind exec_row_kind(const struct exec_program *program, uint32_t pc)
 {
     const struct uop *uop = &program->uops[pc];
@@ -34,7 +40,7 @@ enum exec_row_kind exec_row_kind(const struct exec_program *program, uint32_t pc
     default:
         if (uop->run != run_special || uop->inner != run_lanes)
             return ROW_NO;
-        return uop->specials == 1 && uop->special_ids[0] == SREG_CLOCK ? ROW_CLOCK : ROW_TIME;
+        return moves_clock(uop) ? ROW_CLOCK : ROW_TIME;
     }
 }
 
@@ -59,10 +65,18 @@ static bool shared_one(struct exec_warp *warp, const struct uop *uop)
     return true;
 }
 
+static inline void put_word(const struct exec_state *state, const struct uop *uop, uint32_t mask,
+                            uint32_t value)
+{
+    lane_word *lanes = lanes_at(state, uop->dst);
+    for (; mask; mask &= mask - 1)
+        lanes[lowest_lane(mask)] = value;
+}
+
 uint32_t exec_row_run(struct exec_warp *warp, const struct exec_row_item *items, uint32_t count,
                       struct exec_env *env, uint64_t clock, uint64_t period_ps)
 {
-    struct exec_state *state = warp->state;
+    const struct exec_state *state = warp->state;
     const struct uop *uop = &state->uops[warp->pc];
     for (uint32_t i = 0; i < count; i++, uop++) {
         uint32_t mask = guarded_lanes(warp, uop);
@@ -79,10 +93,7 @@ uint32_t exec_row_run(struct exec_warp *warp, const struct exec_row_item *items,
             break;
         case ROW_CLOCK:
             env->clock = clock + items[i].cycle;
-            for (uint32_t k = 0; k < WARP_LANES; k++)
-                ((lane_word *)state->special[0])[k] = (uint32_t)env->clock;
-            if (mask)
-                lanes_run(state, uop, mask);
+            put_word(state, uop, mask, (uint32_t)env->clock);
             warp->pc++;
             break;
         case ROW_TIME:

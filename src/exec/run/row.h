@@ -13,7 +13,7 @@ enum exec_row_kind {
     ROW_LANES,     /* a lane loop */
     ROW_REGISTERS, /* changes registers and nothing else, in another way */
     ROW_TIME,      /* the same, and reads env->clock or env->globaltimer_ns */
-    ROW_CLOCK,     /* a lane loop that reads %clock */
+    ROW_CLOCK,     /* mov.u32 of %clock */
     ROW_SHARED,    /* a load or store of shared memory, when one lane alone is active */
     ROW_BRANCH,
     ROW_LOAD /* not of shared memory: for exec_issue(), which describes it; the last of a row */
