@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "core/issue/rote.h"
 #include "core/memory/banks.h"
 #include "core/state.h"
 #include "exec/fault.h"
@@ -191,6 +192,7 @@ int sm_create(struct sm **out, const struct sm_setup *setup)
     sm->sched = sched_ops(setup->spec->scheduler);
     sm->scheduled_cycle = CYCLE_NEVER;
     sm->run = sm_run;
+    sm->rote_entries = ROTE_ENTRIES;
     sm->shared_bytes = setup->spec->shared.size_bytes;
     units_init(sm);
     sm->cta = calloc(setup->spec->max_ctas, sizeof *sm->cta);

@@ -115,7 +115,7 @@ struct sm {
     struct sm_repeats *repeats; /* NULL: nobody asks whether warps repeat themselves */
     bool looked_at;             /* one of the two is not NULL */
     struct rote *rote;          /* issue/rote.h; NULL: nothing has been learned */
-    bool no_rote;               /* nor is it to be */
+    uint32_t rote_entries;      /* that its books have; 0: nor is anything to be */
     const struct sm_spec *spec;
     struct engine *engine;
     uint64_t period_ps;

@@ -13,7 +13,8 @@ uint64_t issue_cycle(struct sm *sm)
 {
     uint64_t next;
     do {
-        if (is_alone(sm) && !sm->wheel_used && rote_go(sm, &next) == ROTE_STEP_OVER) {
+        if (is_alone(sm) && !sm->wheel_used && sm->rote_entries > 0 &&
+            rote_go(sm, &next) == ROTE_STEP_OVER) {
             continue;
         }
         next = is_alone(sm) ? issue_alone(sm) : issue_now(sm);

@@ -127,8 +127,9 @@ void rote_enter(struct sm *sm, struct rote_passage **entry, const struct sm_warp
 {
     static const struct rote_state nothing_left;
     struct rote_passage *passage = *entry;
-    if (!passage) {
-        passage = *entry = passage_make(sm->rote->open, warp);
+    if (!passage || (!passage->learned && passage->is_linked)) {
+        passage = passage_make(sm->rote->open, warp);
+        *entry = passage ? passage : *entry;
     } else if (!passage->learned) {
         passage->pc = warp->exec.pc;
         passage->lanes = bit_count(warp->exec.active);
@@ -655,6 +656,9 @@ static void keep_way(struct rote_learner *learner, struct rote_way *way, uint32_
     put_behind(&whole->change, learner, &learner->since.change);
     way->pc = pc;
     way->next = passage_here(learner);
+    if (way->next) {
+        way->next->is_linked = true;
+    }
     way->known = keep_change(&way->change, learner, &whole->change);
     const struct rote_change *change = &way->change;
     passage->longest = change->cycle > passage->longest ? change->cycle : passage->longest;

@@ -1,4 +1,6 @@
 /* A lone warp repeats a passage: see rote.h. */
+#include <assert.h>
+
 #include "core/issue/rote.h"
 
 /* Nothing that a passage of the book asks of is still to come. */
@@ -156,6 +158,7 @@ static bool repeat_one(struct sm *sm, struct sm_warp *warp, struct rote_passage 
     const uint32_t step = p->branch_count + p->load_count; /* one of the two is 0 */
     const uint32_t straight = p->count + step - (step > 0);
     const uint64_t start = sm->cycle, period_ps = sm->period_ps;
+    assert(p->pc == warp->exec.pc);
     turn->way = NULL;
     turn->loads = false;
     if (!exec_row_is_straight(&warp->exec, straight)) {
@@ -221,10 +224,10 @@ enum rote_end rote_go(struct sm *sm, uint64_t *next)
 {
     struct sm_warp *warp = &sm->warp[__builtin_ctzll(sm->ready)];
     struct rote_book *book = sm->rote && sm->rote->is_open ? sm->rote->open : rote_open(sm, warp);
-    if (!book || book->program != warp->program || warp->outstanding > 0 || sm->no_rote) {
+    if (!book || book->program != warp->program || warp->outstanding > 0) {
         return ROTE_AT_STEP;
     }
-    struct rote_passage **entry = &book->entry[warp->exec.pc % ROTE_ENTRIES];
+    struct rote_passage **entry = &book->entry[warp->exec.pc % sm->rote_entries];
     struct rote_passage *passage = *entry;
     if (!passage || passage->pc != warp->exec.pc) {
         rote_enter(sm, entry, warp);

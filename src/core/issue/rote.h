@@ -25,7 +25,7 @@
 #include "util/container/arena.h"
 
 #define ROTE_BOOKS 4
-#define ROTE_ENTRIES 64     /* of a book: where passages are entered, by the low bits of the pc */
+#define ROTE_ENTRIES 64     /* of a book at most: where passages are entered, by the pc */
 #define ROTE_PASSAGES 256   /* of a book */
 #define ROTE_ITEMS 512      /* of a passage */
 #define ROTE_ATTEMPTS 4     /* at learning one, or at how its branch goes */
@@ -94,6 +94,7 @@ struct rote_passage {
     uint32_t attempts;                 /* so far */
     bool learned;                      /* but for ways that are not known */
     bool is_short;                     /* not worth repeating from its start */
+    bool is_linked;                    /* another goes on with it */
     uint32_t count;                    /* items in a row */
     uint32_t branch_count, load_count; /* of the step behind, which ends in one; 0: none does */
     uint32_t longest;                  /* cycles, with the branch, and .. */
