@@ -691,7 +691,6 @@ static void add_stop(struct rote_learner *learner)
 
 static enum step watch_step(struct rote_learner *learner, enum exec_row_way *goes)
 {
-    watch_first_scheduler(learner);
     take_picture(&learner->step, learner);
     if (learner->count == 0) {
         leave_out_waited(&learner->step, learner->sm);
@@ -703,6 +702,7 @@ static enum step watch_step(struct rote_learner *learner, enum exec_row_way *goe
 static enum rote_end learn_straight(struct rote_learner *learner)
 {
     struct sm *sm = learner->sm;
+    watch_first_scheduler(learner);
     take_picture(&learner->start, learner);
     leave_out_waited(&learner->start, sm);
     learner->count = learner->stop_count = 0;
@@ -739,6 +739,7 @@ static enum rote_end learn_straight(struct rote_learner *learner)
 static enum rote_end learn_branch(struct rote_learner *learner)
 {
     enum exec_row_way goes;
+    watch_first_scheduler(learner);
     learner->count = learner->passage->count;
     learner->start.cycle = learner->sm->cycle - learner->passage->whole.cycle;
     return watch_step(learner, &goes) == STEP_BRANCH ? learn_way(learner, goes) : ROTE_STEP_OVER;

@@ -17,7 +17,7 @@
 #define LATE_PS (UINT64_C(1) << 60)
 #define OUT_WORDS (1 << 14)
 
-enum { PROGRAMS = 400, REGISTERS = 8 };
+enum { PROGRAMS = 1000, REGISTERS = 8 };
 
 static uint32_t entries;
 static uint64_t repeated;
@@ -186,6 +186,9 @@ static void any_sm(struct bench *b, struct rng *rng)
     for (int i = 0; i < ISA_UNIT_COUNT; i++) {
         b->spec.unit[i] = (struct unit_spec){.latency_cycles = 1 + (uint32_t)rng_below(rng, 40),
                                              .lanes_per_cycle = lanes[rng_below(rng, 6)]};
+    }
+    if (rng_below(rng, 3) == 0) { /* nothing is left to wait for behind a branch */
+        b->spec.unit[UNIT_BRANCH].latency_cycles = 80;
     }
 }
 
