@@ -259,10 +259,9 @@ static inline uint64_t wheel_next_cycle(const struct sm *sm)
  * Returns the next cycle worth a look. */
 uint64_t issue_cycle(struct sm *sm);
 
-/* issue/learn.c */
+/* issue/books.c */
 void rote_close(struct sm *sm); /* what is launched now may be another program */
 void rote_free(struct rote *rote);
-/* issue/rote.c */
 void rote_tell(struct sm *sm); /* what has been repeated is counted */
 
 /* barrier.c */

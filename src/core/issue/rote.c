@@ -50,22 +50,6 @@ static void make_change(struct sm *sm, struct sm_warp *warp, const struct rote_p
     sm->cycle = start + change->cycle;
 }
 
-void rote_tell(struct sm *sm)
-{
-    uint64_t *word = (uint64_t *)&sm->stats;
-    struct rote_change *change = sm->rote ? sm->rote->made : NULL;
-    for (; change; change = change->next_made) {
-        for (uint32_t i = 0; i < change->count_count; i++) {
-            word[change->count[i].word] += change->count[i].more * change->times;
-        }
-        sm->rote->insns += change->warp_insns * change->times;
-        change->times = 0;
-    }
-    if (sm->rote) {
-        sm->rote->made = NULL;
-    }
-}
-
 /* The first issue: what came since the last one was waiting. All else of it is a change's. */
 static void note_waited(struct sm *sm)
 {

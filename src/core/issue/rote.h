@@ -133,6 +133,10 @@ struct rote {
     struct rote_learner *learner;
 };
 
+/* books.c. The book of the warp's program, which is open until the next launch; NULL: there is
+ * none, or it is another program's. */
+struct rote_book *rote_open(struct sm *sm, const struct sm_warp *warp);
+
 /* rote.c. */
 enum rote_end {
     ROTE_AT_STEP, /* nothing, or up to the cycle in which the SM is now: nothing in it has issued */
@@ -142,10 +146,7 @@ enum rote_end {
  * step that is over, the next cycle worth a look. */
 enum rote_end rote_go(struct sm *sm, uint64_t *next);
 
-/* learn.c. The book of the warp's program, which is open until the next launch; NULL: there is
- * none, or it is another program's. */
-struct rote_book *rote_open(struct sm *sm, const struct sm_warp *warp);
-/* The warp has come to a place where a passage may be entered, `*entry`: when it comes
+/* learn.c. The warp has come to a place where a passage may be entered, `*entry`: when it comes
  * again, it is learned. */
 void rote_enter(struct sm *sm, struct rote_passage **entry, const struct sm_warp *warp);
 /* Issues as issue_now() does, and watches: from the passage's start, or from the branch behind a
