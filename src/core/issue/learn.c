@@ -182,7 +182,9 @@ static void take_picture(struct picture *picture, const struct rote_learner *lea
     for (uint32_t i = 0; i < ISA_UNIT_COUNT; i++) {
         picture->unit[i] = sm->unit[warp->units[i]].busy_lanes;
     }
-    memcpy(picture->place, warp->slot_ready, learner->book->slots * sizeof *warp->slot_ready);
+    for (uint32_t i = 0; i < learner->book->slots; i++) {
+        picture->place[i] = warp->slot_ready[i];
+    }
     memcpy(picture->stats, &sm->stats, sizeof sm->stats);
 }
 

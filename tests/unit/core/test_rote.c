@@ -17,7 +17,7 @@
 #define LATE_PS (UINT64_C(1) << 60)
 #define OUT_WORDS (1 << 14)
 
-enum { PROGRAMS = 1000, REGISTERS = 8 };
+enum { PROGRAMS = 600, REGISTERS = 8 };
 
 static uint32_t entries;
 static uint64_t repeated;
