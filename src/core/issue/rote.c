@@ -134,6 +134,16 @@ static enum rote_end end_with_load(struct sm *sm, struct sm_warp *warp, uint64_t
     return ROTE_STEP_OVER;
 }
 
+/* Behind the branch, to which the warp has come, other lanes wait: then it has not fallen through,
+ * which takes another time. */
+static bool meets_others(const struct sm_warp *warp, const struct rote_passage *passage,
+                         const struct rote_way *way)
+{
+    uint32_t behind = warp->exec.pc + passage->branch_count;
+    return way->known && way->pc == behind &&
+           !exec_row_is_straight(&warp->exec, passage->branch_count);
+}
+
 /* What can be repeated of a passage. False: not all of it; turn->way: the branch is next, and has
  * not been seen to go so. */
 static bool repeat_one(struct sm *sm, struct sm_warp *warp, struct rote_passage *p,
@@ -163,8 +173,9 @@ static bool repeat_one(struct sm *sm, struct sm_warp *warp, struct rote_passage 
     }
     enum exec_row_way goes =
         p->branch_count ? exec_row_way(&warp->exec, p->pc + straight) : ROW_SPLIT;
-    bool known = goes != ROW_SPLIT && p->way[goes].known;
-    turn->way = goes != ROW_SPLIT ? &p->way[goes] : NULL;
+    bool meets = goes != ROW_SPLIT && meets_others(warp, p, &p->way[goes]);
+    bool known = goes != ROW_SPLIT && p->way[goes].known && !meets;
+    turn->way = goes != ROW_SPLIT && !meets ? &p->way[goes] : NULL;
     if (p->count > 0 || known) {
         note_waited(sm);
     }

@@ -253,7 +253,10 @@ static void random_programs_run_alike_by_rote(void **state)
     static struct outcome with;
     uint64_t insns = 0, all = 0;
     uint32_t with_any = 0;
-    for (uint32_t seed = 1; seed <= PROGRAMS; seed++) {
+    /* The last two found faults: a unit found taken, lanes met behind a branch. */
+    static const uint32_t kept[] = {862, 11491};
+    for (uint32_t i = 0; i < PROGRAMS + 2; i++) {
+        const uint32_t seed = i < PROGRAMS ? i + 1 : kept[i - PROGRAMS];
         struct rng rng;
         struct strbuf text = {0};
         rng_seed(&rng, seed);
@@ -267,8 +270,8 @@ static void random_programs_run_alike_by_rote(void **state)
         assert_true(with.ok);
         insns += repeats;
         with_any += repeats > 0;
-        for (uint32_t i = 0; i <= WARP_LANES; i++) {
-            all += with.stats.lanes[i];
+        for (uint32_t lane = 0; lane <= WARP_LANES; lane++) {
+            all += with.stats.lanes[lane];
         }
         strbuf_free(&text);
     }
