@@ -8,6 +8,11 @@
  * On an H200 lines differ by 60 cycles and a miss of the first level costs 10: it is detected only
  * in the difference. A device that drifts is followed by four lines of a single page, the reference
  * lines, which are measured with each walk.
+ *
+ * L2 has to hold the lines of a walk. So they follow each other through all of a page: of the lines
+ * of 64 KiB alone a walk of 474 pages has more in one set than an L2 of 512 KiB and four ways
+ * holds. (Where lines differ behind noise, as on an H200, those of 64 KiB are used: recordings have
+ * these.)
  */
 #include "infer/tlb/base.h"
 
@@ -23,11 +28,13 @@
 
 /* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
 static const struct {
-    unsigned blocks;
+    unsigned blocks, turn_lines;
     size_t held, more_pages, few_group;
 } limits = {
     .blocks = 16, /* blocks of 4 KiB of a page whose lines are used: 64 KiB, the least large page */
-    .held = 6,    /* times the pages that fit, which are walked for the policy */
+    .turn_lines = 313, /* lines from one turn to the next, where all blocks are used: odd, so that
+                          no two turns of few pages meet in a set of L2. Chosen */
+    .held = 6,         /* times the pages that fit, which are walked for the policy */
     .few_group = 3,    /* lines of a group where a level may have few entries. Chosen */
     .more_pages = 256, /* pages beyond these, walked to find sets */
 };
@@ -45,20 +52,48 @@ static uint64_t block_of(uint64_t stride, size_t line)
     return (blocks ? block % blocks : 0) * TLB_BLOCK_UNITS + TLB_FIRST_LINE;
 }
 
-uint32_t tlb_place(uint64_t stride, size_t i, size_t turn)
+/* One line of several blocks is left out: a number without many factors does not come round with
+ * the sets of an L2 whose slices have factors of three. */
+uint64_t tlb_line(uint64_t stride, size_t line)
 {
+    uint64_t blocks = stride / TLB_UNIT_BYTES / TLB_BLOCK_UNITS;
+    uint64_t lines = blocks > 1 ? blocks * TLB_LINES - 1 : TLB_LINES, at = line % lines;
+    return at / TLB_LINES * TLB_BLOCK_UNITS + TLB_FIRST_LINE + at % TLB_LINES;
+}
+
+uint32_t tlb_place(const struct tlb_lab *tl, uint64_t stride, size_t i, size_t turn)
+{
+    if (!tl->rough) {
+        uint64_t line = tlb_line(stride, i + turn * limits.turn_lines);
+        return (uint32_t)(i * (stride / TLB_UNIT_BYTES) + line);
+    }
     uint64_t start = i * (stride / TLB_UNIT_BYTES) + block_of(stride, i);
     return (uint32_t)(start + (i % TLB_LINES + turn) % TLB_LINES);
 }
 
-/* The other half of the `2 * distance` bytes that the place is in: a page that has both is hit. */
-static uint32_t place_beside(uint32_t unit, uint64_t distance)
+uint32_t tlb_near(uint32_t unit, size_t further)
 {
-    uint64_t units = distance / TLB_UNIT_BYTES;
-    return (uint32_t)(unit / units % 2 ? unit - units : unit + units);
+    uint32_t line = unit % TLB_BLOCK_UNITS - TLB_FIRST_LINE;
+    return unit - line + (uint32_t)((line + further) % TLB_LINES);
 }
 
-int tlb_ring_of_pages(struct tlb_ring *out, uint64_t stride, size_t pages, uint64_t distance)
+/*
+ * Line number `line`, or the same line, in the other half of the `2 * distance` bytes that the
+ * place is in: a page that has both is hit. Of less than 4 KiB: another one of these.
+ */
+static uint32_t place_beside(const struct tlb_lab *tl, uint32_t unit, uint64_t distance,
+                             size_t line)
+{
+    if (distance < TLB_LEAST_PAGE) {
+        return tlb_near(unit, TLB_LINES / 2);
+    }
+    uint64_t units = distance / TLB_UNIT_BYTES;
+    uint64_t beside = unit / units % 2 ? unit - units : unit + units;
+    return (uint32_t)(tl->rough ? beside : beside - beside % units + tlb_line(distance, line));
+}
+
+int tlb_ring_of_pages(const struct tlb_lab *tl, struct tlb_ring *out, uint64_t stride, size_t pages,
+                      uint64_t distance)
 {
     size_t each = distance ? 2 : 1;
     out->count = pages * each;
@@ -67,11 +102,10 @@ int tlb_ring_of_pages(struct tlb_ring *out, uint64_t stride, size_t pages, uint6
         return error_memory();
     }
     for (size_t i = 0; i < pages; i++) {
-        uint32_t unit = tlb_place(stride, i, 0);
+        uint32_t unit = tlb_place(tl, stride, i, 0);
         out->unit[each * i] = unit;
         if (distance) {
-            out->unit[2 * i + 1] = distance < TLB_LEAST_PAGE ? tlb_place(stride, i, TLB_LINES / 2)
-                                                             : place_beside(unit, distance);
+            out->unit[2 * i + 1] = place_beside(tl, unit, distance, pages + i);
         }
     }
     return 0;

@@ -123,7 +123,8 @@ int tlb_lab_begin(struct tlb_lab *tl, struct lab *lab)
     }
     tl->noisy = tl->record_noise > 1;
     rc = rc ? rc : compare_lines(tl);
-    rc = rc || tl->noisy || tl->lines_differ ? rc : look_for_strays(tl);
+    rc = rc || tl->noisy ? rc : look_for_strays(tl);
+    tl->rough = tl->noisy && tl->lines_differ;
     rc = rc ? rc : measure_noise(tl);
     return rc ? rc : tlb_measure_data(tl, 0);
 }

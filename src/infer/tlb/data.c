@@ -10,6 +10,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "infer/tlb/tlb.h"
 #include "util/error.h"
@@ -53,15 +54,24 @@ int tlb_measure_data(struct tlb_lab *tl, size_t lines)
         double noise = tl->noisy ? tl->record_noise : 0; /* is in the dearest, not in the median */
         tl->data_cycles = !misses ? 0 : tl->noisy ? view.miss_excess : view.miss_low;
         tl->data_most = misses ? fmax(tl->data_cycles, view.miss_high - noise) : 0;
+        tl->data_kind_count = misses ? view.kind_count : 0;
+        memcpy(tl->data_kinds, view.kinds, sizeof tl->data_kinds);
         tlb_view_free(&view);
     }
     free(ring.unit);
     return rc;
 }
 
+void tlb_take_for_data(struct tlb_lab *tl, double cycles, double most)
+{
+    tl->data_cycles = cycles;
+    tl->data_most = most;
+    tl->data_kind_count = 0;
+}
+
 int tlb_learn_data(struct tlb_lab *tl, size_t lines, bool *learnt)
 {
-    *learnt = !tl->lines_differ && tl->data_cycles <= 0 && 2 * lines > tl->data_lines;
+    *learnt = !tl->rough && tl->data_cycles <= 0 && 2 * lines > tl->data_lines;
     return *learnt ? tlb_measure_data(tl, 2 * lines) : 0;
 }
 
@@ -77,7 +87,8 @@ int tlb_ask_second_lines(struct tlb_lab *tl, bool *data, const struct tlb_level 
         return error_memory();
     }
     for (size_t i = 0; i < ring.count; i++) {
-        ring.unit[i] = tlb_place(stride, i / 2, i % 2 ? 0 : limits.second_lines);
+        uint32_t unit = tlb_place(tl, stride, i / 2, 0);
+        ring.unit[i] = i % 2 ? unit : tlb_near(unit, limits.second_lines);
     }
     int rc = tlb_view(tl, &view, &ring, level, 1);
     free(ring.unit);

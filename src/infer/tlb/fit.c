@@ -95,7 +95,7 @@ static int pages_fit(struct tlb_lab *tl, bool *fits, size_t pages, const struct 
     if (tlb_can_count(tl, level, pages)) {
         return tlb_count_fits(tl, fits, level, NULL, pages);
     }
-    int rc = tlb_ring_of_pages(&ring, level->page, pages, 0);
+    int rc = tlb_ring_of_pages(tl, &ring, level->page, pages, 0);
     rc = rc ? rc : tlb_fits(tl, fits, &ring, level);
     free(ring.unit);
     return rc;
@@ -157,7 +157,9 @@ static int spread_fits(struct tlb_lab *tl, bool *fits, size_t pages, const struc
     }
     for (size_t i = 0; i < ring.count; i++) { /* a line of each page, then the next of each */
         uint64_t apart = i / pages * (level->page / lines) / TLB_UNIT_BYTES;
-        ring.unit[i] = tlb_place(level->page, i % pages, 0) + (uint32_t)apart;
+        uint64_t start = i % pages * (level->page / TLB_UNIT_BYTES);
+        ring.unit[i] = (uint32_t)(apart + (tl->rough ? tlb_place(tl, level->page, i % pages, 0)
+                                                     : start + tlb_line(level->page / lines, i)));
     }
     bool learnt;
     int rc = tlb_learn_data(tl, ring.count, &learnt);

@@ -37,7 +37,7 @@ static const struct {
 
 bool tlb_can_count(const struct tlb_lab *tl, const struct tlb_level *level, size_t pages)
 {
-    return !tl->lines_differ && tlb_is_reliable(tl, level) &&
+    return !tl->rough && tlb_is_reliable(tl, level) &&
            pages * TLB_COUNT_ROUNDS * (tl->twice ? 2 : 1) <= tlb_most_window(tl);
 }
 
@@ -58,7 +58,7 @@ enum tlb_sight tlb_see(const struct tlb_lab *tl, const struct tlb_level *level, 
 
 int tlb_miss_counts_create(struct tlb_miss_counts *out, const struct tlb_lab *tl, size_t count)
 {
-    *out = (struct tlb_miss_counts){.count = count};
+    *out = (struct tlb_miss_counts){.tl = tl, .count = count};
     out->misses = calloc(count, sizeof *out->misses);
     out->heard = calloc(count, sizeof *out->heard);
     if (!out->misses || !out->heard) {
@@ -96,9 +96,9 @@ static int draw_ring(struct tlb_ring *ring, uint32_t *index, struct tlb_miss_cou
         rng_permutation(index + round * n, &counts->rng, (uint32_t)n);
         for (size_t i = 0; i < n; i++) {
             uint32_t which = page ? page[index[round * n + i]] : index[round * n + i];
+            uint32_t first = tlb_place(counts->tl, level->page, which, round * limits.lines_apart);
             for (size_t k = 0; k < times; k++) {
-                ring->unit[(round * n + i) * times + k] =
-                    tlb_place(level->page, which, round * limits.lines_apart + k);
+                ring->unit[(round * n + i) * times + k] = tlb_near(first, k);
             }
         }
     }

@@ -29,7 +29,7 @@ static int slow_shares(struct tlb_lab *tl, double *elements, double *second_shar
     struct tlb_ring ring;
     struct tlb_view view;
     size_t slow[2] = {0, 0}, each = distance ? 2 : 1;
-    int rc = tlb_ring_of_pages(&ring, stride, count, distance);
+    int rc = tlb_ring_of_pages(tl, &ring, stride, count, distance);
     rc = rc ? rc : tlb_view(tl, &view, &ring, level, 1);
     free(ring.unit);
     if (rc) {
@@ -83,8 +83,7 @@ static int lengthen(struct tlb_lab *tl, struct tlb_level *level, uint64_t *reach
     uint64_t first = *reach;
     double none;
     *share = 0;
-    for (uint64_t times = from; !tl->lines_differ && times <= to && *share < limits.all_share;
-         times++) {
+    for (uint64_t times = from; !tl->rough && times <= to && *share < limits.all_share; times++) {
         if (times * first > tl->limit_bytes) {
             break;
         }
@@ -133,7 +132,7 @@ int tlb_page(struct tlb_lab *tl, struct tlb_level *level, uint64_t reach)
         if (rc) {
             return rc;
         }
-        if (!tl->lines_differ && share < limits.all_share / 2) {
+        if (!tl->rough && share < limits.all_share / 2) {
             return lab_undecided(tl->lab, "pages that missed do so no longer");
         }
         if (second_share < limits.second_share * share) {

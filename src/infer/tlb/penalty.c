@@ -60,7 +60,7 @@ int tlb_penalty_again(struct tlb_lab *tl, struct tlb_penalties *out, const struc
         return 0;
     }
     tl->run += limits.again_run + (uint32_t)out->count * limits.again_apart;
-    int rc = tlb_ring_of_pages(&ring, stride, (size_t)(reach / stride), 0);
+    int rc = tlb_ring_of_pages(tl, &ring, stride, (size_t)(reach / stride), 0);
     rc = rc ? rc : tlb_view(tl, &view, &ring, level, 1);
     free(ring.unit);
     tl->run = run;

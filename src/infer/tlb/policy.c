@@ -60,8 +60,9 @@ static void shuffle(struct policy_order *order, struct rng *rng)
 }
 
 /* Each visit reads another line of the page. */
-static void draw_order(struct policy_order *order, const struct tlb_level *level,
-                       const uint32_t *label, size_t apart, struct rng *rng)
+static void draw_order(const struct tlb_lab *tl, struct policy_order *order,
+                       const struct tlb_level *level, const uint32_t *label, size_t apart,
+                       struct rng *rng)
 {
     size_t pages = level->fits + 1;
     for (size_t round = 0; round < limits.rounds; round++) {
@@ -69,7 +70,7 @@ static void draw_order(struct policy_order *order, const struct tlb_level *level
         draw_round(line, pages, apart, rng);
         for (size_t i = 0; i < pages; i++) {
             order->ring[round * pages + i] =
-                tlb_place(level->page, line[i], round * limits.lines_apart);
+                tlb_place(tl, level->page, line[i], round * limits.lines_apart);
             line[i] = label[line[i]];
         }
     }
@@ -125,7 +126,7 @@ static int match(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_le
         size_t count = limits.rounds * (level->fits + 1);
         rc = policy_order_create(&orders[i], count, count > most ? count : most);
         if (rc == 0) {
-            draw_order(&orders[i], level, label, apart, &rng);
+            draw_order(tl, &orders[i], level, label, apart, &rng);
             rc = run_order(tl, &orders[i], level);
         }
     }

@@ -32,7 +32,8 @@ static const struct {
 };
 
 /* A line of each page at a place of 4 KiB that is drawn, or at the first one. */
-static int draw_ring(struct tlb_ring *out, const struct tlb_level *level, size_t pages, bool drawn)
+static int draw_ring(const struct tlb_lab *tl, struct tlb_ring *out, const struct tlb_level *level,
+                     size_t pages, bool drawn)
 {
     struct rng rng;
     uint64_t places = level->page / TLB_LEAST_PAGE;
@@ -43,9 +44,14 @@ static int draw_ring(struct tlb_ring *out, const struct tlb_level *level, size_t
         return error_memory();
     }
     for (size_t i = 0; i < pages; i++) {
+        if (!drawn && !tl->rough) {
+            out->unit[i] = tlb_place(tl, level->page, i, 0);
+            continue;
+        }
         uint64_t place = drawn ? rng_below(&rng, places) : 0;
+        uint64_t line = tl->rough ? i % TLB_LINES : rng_below(&rng, TLB_LINES);
         out->unit[i] = (uint32_t)((uint64_t)i * (level->page / TLB_UNIT_BYTES) +
-                                  place * TLB_BLOCK_UNITS + TLB_FIRST_LINE + i % TLB_LINES);
+                                  place * TLB_BLOCK_UNITS + TLB_FIRST_LINE + line);
     }
     return 0;
 }
@@ -55,7 +61,7 @@ static int count_slow(struct tlb_lab *tl, size_t *slow, const struct tlb_level *
 {
     struct tlb_ring ring;
     struct tlb_view view;
-    int rc = draw_ring(&ring, level, pages, drawn);
+    int rc = draw_ring(tl, &ring, level, pages, drawn);
     rc = rc ? rc : tlb_view(tl, &view, &ring, level, 1);
     if (rc == 0) {
         *slow = view.slow_count;
@@ -146,7 +152,8 @@ static int ask_data(struct tlb_lab *tl, bool *holds, const struct tlb_level *lev
         return error_memory();
     }
     for (size_t i = 0; i < ring.count; i++) {
-        ring.unit[i] = tlb_place(level->page, i / 2, i % 2 ? 0 : limits.second_lines);
+        uint32_t unit = tlb_place(tl, level->page, i / 2, 0);
+        ring.unit[i] = i % 2 ? unit : tlb_near(unit, limits.second_lines);
     }
     int rc = tlb_view(tl, &view, &ring, level, 1);
     free(ring.unit);
@@ -233,7 +240,7 @@ int tlb_ask_drawn(struct tlb_lab *tl, struct tlb_drawn *out, const struct tlb_le
         return 0;
     }
     bool lacks;
-    int rc = draw_ring(&ring, level, pages, true);
+    int rc = draw_ring(tl, &ring, level, pages, true);
     tl->run += limits.drawn_run;
     rc = end_apart(tl, &lacks, run, rc ? rc : tlb_view(tl, &view, &ring, level, 1));
     free(ring.unit);

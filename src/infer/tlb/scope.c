@@ -309,7 +309,7 @@ int tlb_scope(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level
     size_t pages = 2 * held;
     pages = pages < most ? pages : most;
     int rc = pages > held + s.again + held / 4
-                 ? tlb_ring_of_pages(&s.ring, level->page, pages, 0)
+                 ? tlb_ring_of_pages(tl, &s.ring, level->page, pages, 0)
                  : lab_undecided(tl->lab, "there is no memory for more pages than it holds");
     if (rc == 0) {
         s.shifts = s.ring.count ? most / s.ring.count : 0;

@@ -54,7 +54,7 @@ static int view_pages(struct tlb_lab *tl, struct tlb_view *view, const struct tl
                       size_t pages)
 {
     struct tlb_ring ring;
-    int rc = tlb_ring_of_pages(&ring, level->page, pages, 0);
+    int rc = tlb_ring_of_pages(tl, &ring, level->page, pages, 0);
     rc = rc ? rc : tlb_view(tl, view, &ring, level, 2);
     free(ring.unit);
     return rc;
@@ -103,7 +103,7 @@ static int fits_without(struct sets *sets, bool *fits, const uint32_t *page, siz
     }
     for (size_t i = 0; i < count; i++) {
         if (i < from || i >= to) {
-            ring.unit[ring.count++] = tlb_place(sets->level->page, page[i], 0);
+            ring.unit[ring.count++] = tlb_place(sets->tl, sets->level->page, page[i], 0);
         }
     }
     int rc = tlb_fits(sets->tl, fits, &ring, sets->level);

@@ -116,7 +116,7 @@ static void compare_views(const struct tlb_lab *tl, struct search *search, const
     if (!tl->lines_differ && same && is_within_noise(tl, search)) {
         search->median = tlb_view_quantile(b, 0.5);
     }
-    search->far = tl->lines_differ && a->far;
+    search->far = tl->rough && a->far;
     if (search->far) { /* a policy that draws misses too rarely for medians */
         search->low = fmax(search->low, a->miss_low);
     }
@@ -171,7 +171,7 @@ static int look_twice(struct tlb_lab *tl, struct search *search, bool *found,
                       const struct tlb_ring *ring, const struct tlb_level *trial)
 {
     struct tlb_view view = {0}, again = {0};
-    double share = tl->noisy || tl->lines_differ ? limits.share_noisy : limits.share_quiet;
+    double share = tl->noisy ? limits.share_noisy : limits.share_quiet;
     size_t enough = (size_t)fmax(2, share * (double)ring->count);
     bool stray = true; /* what is slow is so by accident */
     *found = false;
@@ -186,8 +186,7 @@ static int look_twice(struct tlb_lab *tl, struct search *search, bool *found,
             stray = (double)search->slow < limits.stray * (double)view.slow_count;
         }
         /* A policy that draws makes others miss each time; noise, not that many. */
-        bool all =
-            !tl->lines_differ && view.far_share > limits.many && again.far_share > limits.many;
+        bool all = !tl->rough && view.far_share > limits.many && again.far_share > limits.many;
         bool same =
             search->slow >= enough && (double)search->slow > limits.same * (double)view.slow_count;
         *found = rc == 0 && (same || all) &&
@@ -239,7 +238,8 @@ static int walk_reach(struct tlb_lab *tl, struct search *search, bool *found,
                       struct tlb_level *level)
 {
     struct tlb_ring ring;
-    int rc = tlb_ring_of_pages(&ring, search->stride, (size_t)(search->reach / search->stride), 0);
+    size_t pages = (size_t)(search->reach / search->stride);
+    int rc = tlb_ring_of_pages(tl, &ring, search->stride, pages, 0);
     rc = rc ? rc : look(tl, search, found, &ring);
     if (rc == 0 && *found) {
         set_threshold(tl, level, search);
@@ -691,8 +691,8 @@ static int find_level_behind(struct tlb_lab *tl, struct search *search, struct t
         if (rc || !drawn->asked || drawn->misses || tl->data_cycles > 0) {
             return rc;
         }
-        tl->data_cycles = search->low_record - search->before;
-        tl->data_most = search->high_record - search->before;
+        tlb_take_for_data(tl, search->low_record - search->before,
+                          search->high_record - search->before);
         *search = start;
         *level = none;
     }

@@ -27,6 +27,8 @@
 #define TLB_LINES (TLB_BLOCK_UNITS - TLB_FIRST_LINE)
 #define TLB_LEAST_PAGE (UINT64_C(4) << 10)
 
+#define TLB_MOST_KINDS 6 /* of a miss of L2: near and far, beside each other and alone */
+
 /* What walks have in common. */
 struct tlb_lab {
     struct lab *lab;
@@ -34,6 +36,7 @@ struct tlb_lab {
     uint64_t limit_bytes;
     bool noisy;          /* repeats of a load do not take equally long */
     bool lines_differ;   /* nor do lines, of which some are nearer than others */
+    bool rough;          /* both: what a line takes is known but roughly */
     double record_noise; /* what a record lies above its line's median at most (99 %) */
     double noise;        /* what an excess is at most (95 %) where everything hits */
     double reference;    /* median of the reference lines when walks began */
@@ -47,14 +50,21 @@ struct tlb_lab {
      * holds data_lines. */
     double data_cycles, data_most;
     size_t data_lines; /* as many as were tried */
+    /* Without noise: all that such a line's excess is, where these are few. Otherwise none. */
+    double data_kinds[TLB_MOST_KINDS];
+    size_t data_kind_count;
 };
 
 int tlb_lab_begin(struct tlb_lab *tl, struct lab *lab);
 void tlb_lab_end(struct tlb_lab *tl);
 
-/* Where the line of element i of a walk over pages lies, in units; `turn` gives others beside it.
+/* Where the line of element i of a walk over pages lies, in units; `turn` gives others of its page.
  */
-uint32_t tlb_place(uint64_t stride, size_t i, size_t turn);
+uint32_t tlb_place(const struct tlb_lab *tl, uint64_t stride, size_t i, size_t turn);
+/* The line `further` lines on, in the same 4 KiB. */
+uint32_t tlb_near(uint32_t unit, size_t further);
+/* The place of line number `line` of a page, from the page's beginning, where lines are spread. */
+uint64_t tlb_line(uint64_t stride, size_t line);
 
 /* A level of translation, as far as it is known. */
 struct tlb_level {
@@ -100,6 +110,8 @@ struct tlb_view {
     double far_share;           /* of the records, slower than noise makes them */
     bool far;          /* these, not all slow ones, are what miss_excess, _low and _high are of */
     double data_share; /* of the records, that took as long as missing data */
+    double kinds[TLB_MOST_KINDS]; /* all that slow records took, where these are few */
+    size_t kind_count;
 };
 
 /* `level` may be NULL: then nothing is slow. `patience`: 1, or more for more warming and more
@@ -131,10 +143,13 @@ int tlb_records(struct tlb_lab *tl, double *excess, const struct tlb_ring *ring,
  * bytes farther; where these are less than 4 KiB, in the same 4 KiB. The ring's units are free()d
  * by its maker.
  */
-int tlb_ring_of_pages(struct tlb_ring *out, uint64_t stride, size_t pages, uint64_t distance);
+int tlb_ring_of_pages(const struct tlb_lab *tl, struct tlb_ring *out, uint64_t stride, size_t pages,
+                      uint64_t distance);
 
 /* tlb/data.c: fills data_cycles. */
 int tlb_measure_data(struct tlb_lab *tl, size_t lines);
+/* What takes from `cycles` to `most` more than a hit is missing data from here on. */
+void tlb_take_for_data(struct tlb_lab *tl, double cycles, double most);
 /* Before a walk of so many lines: were fewer than twice as many tried and all held, tries these. */
 int tlb_learn_data(struct tlb_lab *tl, size_t lines, bool *learnt);
 /* In a walk that is slow: is it so too where another line of the same page came just before? */
@@ -156,6 +171,7 @@ enum tlb_sight tlb_see(const struct tlb_lab *tl, const struct tlb_level *level, 
 
 /* Miss counts of some pages, over all walks taken. */
 struct tlb_miss_counts {
+    const struct tlb_lab *tl;
     size_t count;
     uint32_t *misses; /* per page; owned */
     bool *heard;      /* the level was asked for it in the last walk; owned */

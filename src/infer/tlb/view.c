@@ -9,11 +9,12 @@
 #include <string.h>
 
 #include "util/error.h"
+#include "util/sort.h"
 
 /* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
 static const struct {
     unsigned warm_passes, warm_long, quiet_passes, noisy_passes, most_windows;
-    double misses_apart, far_apart, far_share, tolerance, drift;
+    double misses_apart, far_apart, far_share, tolerance, drift, kind_cycles, kind_share, of_kinds;
 } limits = {
     .warm_passes = 6,    /* passes before a window */
     .warm_long = 3,      /* the same of more pages than 1024 */
@@ -25,6 +26,9 @@ static const struct {
     .far_share = 0.1,    /* share of the records that are such: no strays */
     .tolerance = 3,      /* cycles, beside noise: an excess is as long as missing data's */
     .drift = 0.006,      /* share of the cycles, from one measurement to another */
+    .kind_cycles = 1.5,  /* cycles that records of one kind differ by, without noise. Chosen */
+    .kind_share = 0.005, /* share of the slow records that makes a kind. Chosen */
+    .of_kinds = 0.99,    /* share of them that is of some kind, where kinds are all. Chosen */
 };
 
 void tlb_view_free(struct tlb_view *view)
@@ -87,6 +91,14 @@ static void plan_view(struct tlb_plan *plan, const struct tlb_lab *tl, const str
 
 static bool takes_as_data(const struct tlb_lab *tl, double excess, double tolerance)
 {
+    for (size_t i = 0; i < tl->data_kind_count; i++) {
+        if (fabs(excess - tl->data_kinds[i]) <= limits.kind_cycles) {
+            return true;
+        }
+    }
+    if (tl->data_kind_count) {
+        return false;
+    }
     return excess >= tl->data_cycles - tolerance && excess <= tl->data_most + tolerance;
 }
 
@@ -151,6 +163,22 @@ static size_t keep_above(double *excess, size_t count, double least)
     return kept;
 }
 
+/* The kinds of what is slow, `slow` of them sorted, where hardly any are of none. */
+static void find_kinds(struct tlb_view *view, const double *excess, size_t slow)
+{
+    size_t of_kinds = 0, count = 0;
+    for (size_t i = 0, to; i < slow && count < TLB_MOST_KINDS; i = to) {
+        for (to = i; to < slow && excess[to] <= excess[i] + limits.kind_cycles;) {
+            to++;
+        }
+        if ((double)(to - i) >= limits.kind_share * (double)slow) {
+            view->kinds[count++] = excess[i + (to - i) / 2];
+            of_kinds += to - i;
+        }
+    }
+    view->kind_count = (double)of_kinds >= limits.of_kinds * (double)slow ? count : 0;
+}
+
 /*
  * Passes count only inside of a window: the next one was warmed anew. On a quiet device its second
  * half must be clean: behind a level that evicts entries at random one pass may be by accident.
@@ -173,12 +201,16 @@ static void judge_records(struct tlb_view *view, const struct tlb_lab *tl,
     }
     view->miss_share = (double)slow / (double)records;
     view->data_share = (double)data / (double)records;
+    if (!tl->noisy) {
+        sort_double(excess, slow);
+        find_kinds(view, excess, slow);
+    }
     /* What noise alone may have made slow says nothing of what a miss takes. */
-    double apart = tl->lines_differ ? limits.far_apart : limits.misses_apart;
+    double apart = tl->rough ? limits.far_apart : limits.misses_apart;
     double least = level->before + apart * tl->record_noise + 1;
     size_t misses = count_above(excess, slow, least);
     view->far_share = (double)misses / (double)records;
-    view->far = !tl->lines_differ || view->far_share > limits.far_share;
+    view->far = !tl->rough || view->far_share > limits.far_share;
     slow = view->far && misses ? keep_above(excess, slow, least) : slow;
     /* The tail of noise lies far below their middle. */
     double middle = slow ? tlb_quantile(excess, slow, 0.5) : 0, from = (level->before + middle) / 2;
@@ -280,10 +312,10 @@ int tlb_records(struct tlb_lab *tl, double *excess, const struct tlb_ring *ring,
 
 int tlb_view_stretch(struct tlb_lab *tl, const struct tlb_level *level)
 {
-    uint32_t units[2] = {tlb_place(level->page, 0, 0),
-                         tlb_place(level->page, tlb_pages_held(tl, level) - 1, 0)};
+    uint32_t units[2] = {tlb_place(tl, level->page, 0, 0),
+                         tlb_place(tl, level->page, tlb_pages_held(tl, level) - 1, 0)};
     struct tlb_view view = {0};
-    int rc = tl->lines_differ ? 0 : tlb_view(tl, &view, &(struct tlb_ring){units, 2}, NULL, 1);
+    int rc = tl->rough ? 0 : tlb_view(tl, &view, &(struct tlb_ring){units, 2}, NULL, 1);
     tlb_view_free(&view);
     return rc;
 }

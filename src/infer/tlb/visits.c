@@ -132,7 +132,7 @@ static int draw_ring(struct visits *v, struct tlb_ring *ring, uint32_t *which, u
         return error_memory();
     }
     for (size_t i = 0; i < v->wash_count; i++) {
-        ring->unit[i] = tlb_place(v->level->page, v->wash[i], 0);
+        ring->unit[i] = tlb_place(v->tl, v->level->page, v->wash[i], 0);
         which[i] = (uint32_t)(v->count + i);
     }
     uint32_t *units = ring->unit + v->wash_count;
@@ -142,7 +142,7 @@ static int draw_ring(struct visits *v, struct tlb_ring *ring, uint32_t *which, u
         rng_permutation(index, &v->rng, (uint32_t)v->count);
         for (size_t i = 0; i < v->count; i++) {
             units[round * v->count + i] =
-                tlb_place(v->level->page, v->page[index[i]], round * limits.lines_apart);
+                tlb_place(v->tl, v->level->page, v->page[index[i]], round * limits.lines_apart);
         }
     }
     /* What tells policies apart is what comes twice before another once. */
