@@ -34,6 +34,12 @@ YAML
 expect tables.json l1_tlb.entries 16
 expect tables.json l2_tlb.entries "no value"
 
+# Nor are they where drawn places of the pages miss as well, which L2 should hold by its size.
+echo 'tlb_l1: {enabled: false}' | copy drawn_tables m2070 count,penalty,l2,tlbs
+expect drawn_tables.json l1_tlb.entries 65
+expect drawn_tables.json l2_tlb.entries "no value"
+expect drawn_tables.json l2_tlb.miss_penalty "no value"
+
 # The second level serves the whole GPU, though the first has 34 entries.
 copy scope gtx560ti tlbs <<'YAML'
 tlb_l1: {scope: sm, ways: 34}

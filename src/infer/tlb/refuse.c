@@ -28,19 +28,24 @@ void tlb_refuse(struct dissection *out, const struct refusal *why)
 /*
  * Where L2 misses lines of the walk, some pages take a line's miss and that of a read of tables.
  * They are as many as L2 leaves, in no sets: a level that costs as much, and whose sets do not
- * show, is not told from that.
+ * show, is not told from that. Nor is one that costs just what reads of tables do that miss L2,
+ * though drawn places of its pages miss, too: tables of several pages may be too many for a set of
+ * L2.
  */
 int tlb_withdraw_unconfirmed(struct tlb_lab *tl, struct tlb_result *out,
                              const struct tlb_level *level)
 {
-    if (out->sets.status == ATTRIBUTE_MEASURED || !tlb_costs_as_line_and_table(tl, level)) {
+    bool tables = !tl->noisy && tlb_costs_as_tables(tl, level);
+    if (out->sets.status == ATTRIBUTE_MEASURED ||
+        !(tables || tlb_costs_as_line_and_table(tl, level))) {
         return 0;
     }
     struct tlb_result none = {0};
     snprintf(none.id, sizeof none.id, "%s", out->id);
     *out = none;
     return lab_undecided(tl->lab,
-                         "loads of more pages take %.0f cycles longer, about two misses of L2, and "
+                         "loads of more pages take %.0f cycles longer, %s, and "
                          "no set of pages shows: lines and reads of page tables, or a level",
-                         level->penalty);
+                         level->penalty,
+                         tables ? "as many as misses of L2" : "about two misses of L2");
 }
