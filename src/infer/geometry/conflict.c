@@ -35,7 +35,8 @@
 static const struct {
     unsigned check_all, check_some, group_budget, ways_budget, max_passes, few_passes, min_passes,
         most_spacings, most_ways, most_interleaved, roughly, common_multiple, drawn_unit,
-        drawn_range, drawn_less, drawn_budget, draws;
+        drawn_range, drawn_less, drawn_budget, draws, narrow_least, narrow_walks, narrow_warm,
+        narrow_loads, narrow_most;
     double drawn_sure;
 } limits = {
     .check_all = 40,         /* lines: sets up to this size are checked member by member */
@@ -50,9 +51,14 @@ static const struct {
     .drawn_less = 16, /* part of the lines that fit, by which those drawn are fewer. Chosen */
     .drawn_budget = 1500000, /* loads, after which no more lines are drawn. Chosen */
     .draws = 3,              /* Chosen */
-    .drawn_sure = 0.8,       /* confidence of ways found so, as where the edge is certain */
-    .most_spacings = 2500,   /* spacings of a lattice that are tried */
-    .most_ways = 512,        /* ways: more are not looked for */
+    .narrow_least = 24,      /* lines: fewer are tried one by one */
+    .narrow_walks = 16,      /* walks that show which of them miss */
+    .narrow_warm = 8,        /* passes before each but the first. Chosen */
+    .narrow_loads = 200000, /* loads before the first, for what was there before to leave. Chosen */
+    .narrow_most = 400,     /* passes of these at most. Chosen */
+    .drawn_sure = 0.8,      /* confidence of ways found so, as where the edge is certain */
+    .most_spacings = 2500,  /* spacings of a lattice that are tried */
+    .most_ways = 512,       /* ways: more are not looked for */
     .most_interleaved = 512, /* elements that fit, of a path whose words lie lines apart: their
                                 sets are sought one by one */
     .roughly = 16,           /* one in so many more elements may fit where the edge is rough */
@@ -486,6 +492,84 @@ static int cut_ring(struct level *level, struct ring *ring)
     return rc;
 }
 
+/* Which of them miss in a walk that reads each twice in a row: with that every policy gives all
+ * lines of a set up that has too many. */
+static int count_missing(struct level *level, uint32_t *misses, const struct ring *ring,
+                         unsigned walks)
+{
+    size_t count = 2 * ring->count;
+    uint32_t *twice = malloc(count * sizeof *twice);
+    if (!twice) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < ring->count; i++) {
+        twice[2 * i] = ring->offsets[i];
+        twice[2 * i + 1] = ring->offsets[i] + CHASE_WORD_BYTES;
+    }
+    struct walk_plan plan = level_plan(level, (struct walk_shape){.ring = twice, .count = count});
+    uint64_t passes = walks ? limits.narrow_warm : limits.narrow_loads / count;
+    plan.warm = count * (passes < limits.narrow_most ? passes : limits.narrow_most);
+    plan.window = count < level->max_window ? (uint32_t)(level->max_window / count * count)
+                                            : level->max_window;
+    plan.windows = (uint32_t)((count + plan.window - 1) / plan.window);
+    plan.persist = true;
+    plan.filler = NULL;
+    plan.run = 600 + walks;
+    struct walk walk;
+    int rc = walk_run(level->lab, &walk, &plan);
+    for (size_t i = 0; rc == 0 && i < walk.count; i++) {
+        size_t element = walk_element(&walk, i);
+        misses[element / 2] += element % 2 == 0 && level_class(level, walk.latency[i]) == LOAD_MISS;
+    }
+    if (rc == 0) {
+        walk_free(&walk);
+    }
+    free(twice);
+    return rc;
+}
+
+static void keep_missing(struct ring *out, const struct ring *ring, const uint32_t *misses)
+{
+    out->count = 0;
+    for (size_t i = 0; i < ring->count; i++) {
+        if (misses[i] > 0) {
+            out->offsets[out->count++] = ring->offsets[i];
+        }
+    }
+}
+
+/*
+ * Of a ring in which one set has a line too many, the lines that miss at all, if they do not fit
+ * either: mostly that set, and nothing else. Walks go on while others show.
+ */
+static int narrow_ring(struct level *level, struct ring *ring)
+{
+    struct ring fewer = {.offsets = malloc((ring->count + 1) * sizeof *fewer.offsets)};
+    uint32_t *misses = calloc(ring->count + 1, sizeof *misses);
+    enum fit_verdict verdict = FIT_UNKNOWN;
+    int rc = fewer.offsets && misses ? 0 : error_memory();
+    for (unsigned i = 0; rc == 0 && i < limits.narrow_walks; i++) {
+        size_t before = fewer.count;
+        rc = count_missing(level, misses, ring, i);
+        keep_missing(&fewer, ring, misses);
+        if (fewer.count == before && i > 0) {
+            break;
+        }
+    }
+    rc = rc ? rc : groups_verdict(level, &verdict, fewer.offsets, fewer.count);
+    if (rc == 0 && verdict == FIT_NO) {
+        memcpy(ring->offsets, fewer.offsets, fewer.count * sizeof *ring->offsets);
+        ring->count = fewer.count;
+    }
+    if (rc && lab_soft(rc)) { /* a recording may lack it, and the ring is as it was */
+        level->lab->why = (struct refusal){0};
+        rc = 0;
+    }
+    free(fewer.offsets);
+    free(misses);
+    return rc;
+}
+
 int level_conflict_among(struct level *level, const uint32_t *offsets, size_t count,
                          double confidence)
 {
@@ -496,9 +580,11 @@ int level_conflict_among(struct level *level, const uint32_t *offsets, size_t co
         return error_memory();
     }
     memcpy(ring.offsets, offsets, count * sizeof *offsets);
-    int rc = groups_verdict(level, &verdict, ring.offsets, ring.count);
+    int rc = ring.count <= limits.narrow_least ? 0 : narrow_ring(level, &ring);
+    rc = rc ? rc : groups_verdict(level, &verdict, ring.offsets, ring.count);
     if (rc == 0 && verdict == FIT_NO) {
         rc = cut_ring(level, &ring);
+        rc = rc || ring.count <= limits.narrow_least ? rc : narrow_ring(level, &ring);
         rc = rc ? rc : ring_reduce(level, &ring);
         rc = rc || ring.count < 2 ? rc : ring_is_minimal(level, &minimal, &ring);
     }

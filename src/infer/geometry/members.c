@@ -17,11 +17,18 @@
 /* Thresholds. Fixed by: blind trials (tests/blind). */
 static const struct {
     uint64_t max_bytes, page_bytes;
-    unsigned left_out, negatives_per_set, span_caches;
+    unsigned left_out, negatives_per_set, span_caches, words, warm_cycles, cycles, late_cycles,
+        least_asked, most_asked;
 } limits = {
     .max_bytes = UINT64_C(32) << 20, /* bytes: the span of offsets */
     .left_out = 10,                  /* lines that are left out in turn, to see that a set is one */
     .negatives_per_set = 24,         /* lines of other sets, for each set of the map */
+    .words = 8,                      /* words of each line of a set that are walked before others */
+    .warm_cycles = 2,                /* cycles before the record. Chosen */
+    .cycles = 2,                     /* that are recorded. Chosen */
+    .late_cycles = 24,               /* the same, of a cache that draws its victims */
+    .least_asked = 8,                /* lines: fewer are halved. Chosen */
+    .most_asked = 16,                /* lines that are asked alone. Chosen */
     .page_bytes = UINT64_C(2) << 20, /* bytes in which bits of an offset are those of the address */
     .span_caches = 8, /* caches: what is drawn from holds so many, if there is room */
 };
@@ -254,7 +261,8 @@ int eviction_set_any(const struct eviction_set *eviction, bool *in, const uint32
     return rc;
 }
 
-int eviction_set_members(const struct eviction_set *eviction, uint32_t *found, size_t *found_count,
+/* By halving those that are in question. */
+static int halve_members(const struct eviction_set *eviction, uint32_t *found, size_t *found_count,
                          const uint32_t *lines, size_t count)
 {
     bool in = false;
@@ -266,10 +274,98 @@ int eviction_set_members(const struct eviction_set *eviction, uint32_t *found, s
         found[(*found_count)++] = lines[0];
         return 0;
     }
-    rc = eviction_set_members(eviction, found, found_count, lines, count / 2);
+    rc = halve_members(eviction, found, found_count, lines, count / 2);
     return rc ? rc
-              : eviction_set_members(eviction, found, found_count, lines + count / 2,
-                                     count - count / 2);
+              : halve_members(eviction, found, found_count, lines + count / 2, count - count / 2);
+}
+
+/*
+ * Which of the lines miss when the set is walked over and over before them, at other words each
+ * time: a line of the set is driven out by it, others stay. misses[i] is of lines[i].
+ */
+static int count_misses(const struct eviction_set *eviction, uint32_t *misses,
+                        const uint32_t *lines, size_t count)
+{
+    struct level *level = eviction->level;
+    size_t words = level->timing.fetch_bytes / CHASE_WORD_BYTES, ways = eviction->ways;
+    words = words < limits.words ? words : limits.words;
+    size_t before = words * ways, all = before + count;
+    bool late = level->habits.late > 0 && !level->habits.begins_empty;
+    uint32_t *ring = malloc(all * sizeof *ring), bytes = (uint32_t)level->line.bytes;
+    if (!ring) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < before; i++) {
+        ring[i] = eviction->member[i % ways] * bytes + (uint32_t)(i / ways) * CHASE_WORD_BYTES;
+    }
+    for (size_t i = 0; i < count; i++) {
+        ring[before + i] = lines[i] * bytes;
+    }
+    struct walk_plan plan = level_plan(level, (struct walk_shape){.ring = ring, .count = all});
+    size_t records = all * (late ? limits.late_cycles : limits.cycles);
+    plan.warm = all * limits.warm_cycles;
+    plan.windows = (uint32_t)((records + level->max_window - 1) / level->max_window);
+    plan.window = (uint32_t)((records + plan.windows - 1) / plan.windows);
+    plan.persist = true;
+    plan.filler = NULL; /* it reads twice by itself */
+    plan.run = 700;
+    struct walk walk;
+    int rc = walk_run(level->lab, &walk, &plan);
+    for (size_t i = 0; rc == 0 && i < walk.count; i++) {
+        size_t element = walk_element(&walk, i);
+        if (element >= before) {
+            misses[element - before] += level_class(level, walk.latency[i]) != LOAD_HIT;
+        }
+    }
+    if (rc == 0) {
+        walk_free(&walk);
+    }
+    free(ring);
+    return rc;
+}
+
+/* Those that miss are asked alone. The others come first in `rest`, which has room for all. */
+static int ask_missing(const struct eviction_set *eviction, uint32_t *found, size_t *found_count,
+                       uint32_t *rest, size_t *rest_count, const uint32_t *misses,
+                       const uint32_t *lines, size_t count)
+{
+    size_t asked = 0;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        bool in = false;
+        if (misses[i] > 0 && asked < limits.most_asked) {
+            asked++;
+            rc = eviction_set_any(eviction, &in, &lines[i], 1);
+        }
+        *(in ? &found[(*found_count)++] : &rest[(*rest_count)++]) = lines[i];
+    }
+    return rc;
+}
+
+/*
+ * Of an outermost cache one walk mostly shows them all; what is left must not have another. A
+ * recording may lack that walk.
+ */
+int eviction_set_members(const struct eviction_set *eviction, uint32_t *found, size_t *found_count,
+                         const uint32_t *lines, size_t count)
+{
+    bool in_one = eviction->level->outermost && count >= limits.least_asked &&
+                  !has_member(eviction, lines, count);
+    uint32_t *misses = in_one ? calloc(2 * count, sizeof *misses) : NULL;
+    if (in_one && !misses) {
+        return error_memory();
+    }
+    size_t before = *found_count, left = 0;
+    int rc = in_one ? count_misses(eviction, misses, lines, count) : SONDE_ENOTRECORDED;
+    if (rc == 0) {
+        rc = ask_missing(eviction, found, found_count, misses + count, &left, misses, lines, count);
+        rc = rc ? rc : halve_members(eviction, found, found_count, misses + count, left);
+        sort_u32(found + before, *found_count - before);
+    } else if (rc == SONDE_ENOTRECORDED) {
+        rc = halve_members(eviction, found, found_count, lines, count);
+    }
+    free(misses);
+    return rc;
 }
 
 static bool is_known(const struct eviction_set *eviction, uint32_t line)

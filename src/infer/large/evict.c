@@ -249,7 +249,8 @@ static bool is_open_between(const struct policy_result *policy, const char *a, c
 
 /*
  * In large sets drawn orders hardly tell LRU from lru_late. A circle in which the first two lines
- * are read twice does: LRU gives all of them up before they come again; lru_late keeps those two.
+ * are read twice does: LRU gives all of them up before they come again; lru_late keeps those two, or
+ * one of them in turn, for two hits of one line count as two.
  */
 static int tell_late(struct level *level)
 {
@@ -280,7 +281,7 @@ static int tell_late(struct level *level)
         walk_free(&walk);
     }
     free(ring);
-    if (rc == 0 && (10 * kept <= first || 10 * kept >= 9 * first)) {
+    if (rc == 0 && (10 * kept <= first || 10 * kept >= 4 * first)) {
         bool late = 10 * kept > first;
         drop_equivalent(policy, "lru_late");
         snprintf(policy->name, sizeof policy->name, "%s", late ? "lru_late" : "lru");

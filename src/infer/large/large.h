@@ -2,10 +2,15 @@
 #ifndef SONDE_INFER_LARGE_H
 #define SONDE_INFER_LARGE_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 struct level;
 
 /* evict.c: the policy of the conflicting set; where it is not told, the result has the reason. */
 int large_policy(struct level *level);
+/* drawn.c: a conflicting set among these lines, ascending, which are far more than fit. */
+int large_conflict_among(struct level *level, const uint32_t *lines, size_t count);
 /* crowd.c: line, sets and policy, from the level's conflicting set. */
 int large_take_apart(struct level *level);
 

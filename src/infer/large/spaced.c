@@ -106,6 +106,7 @@ static int walk_blocks(struct level *level, struct sample *out, const struct spa
     plan.window = window;
     plan.windows = (uint32_t)((count + window - 1) / window);
     plan.persist = true;
+    plan.filler = NULL;
     struct walk walk;
     int rc = walk_run(level->lab, &walk, &plan);
     rc = rc ? rc : sample_create(out, walk.latency, walk.count);
@@ -262,11 +263,11 @@ static int find_set(struct search *s)
     for (unsigned i = 0; rc == INFER_UNDECIDED && i < 2; i++) {
         struct spacing *of = i ? &s->best : &single;
         size_t count = of->blocks * of->block;
-        if (count > limits.largest_set * (size_t)(i ? s->best.block / limits.block[0] : 1)) {
-            return lab_undecided(s->level->lab, "a set among %zu lines far apart", count);
-        }
+        bool many = count > limits.largest_set * (size_t)(i ? s->best.block / limits.block[0] : 1);
         uint32_t *ring = lay_out(of);
-        rc = ring ? level_conflict_among(s->level, ring, count, limits.sure) : error_memory();
+        rc = !ring  ? error_memory()
+             : many ? large_conflict_among(s->level, ring, count)
+                    : level_conflict_among(s->level, ring, count, limits.sure);
         free(ring);
     }
     return rc;
@@ -313,6 +314,7 @@ static int take_apart(struct level *level)
     bool large = level->large;
     level->searched_apart = true;
     level->large = true;
+    level->keeps_hits = true; /* lines that were read twice may stay (ask/after_hits.c) */
     bool mixed = false;
     int rc = find_conflict(level, &mixed);
     rc = rc ? rc : large_take_apart(level);
@@ -324,6 +326,7 @@ static int take_apart(struct level *level)
     level->large = large || rc == 0;
     level->taken_apart = rc == 0 && level->result->sets.status == ATTRIBUTE_MEASURED;
     level->habits = rc ? habits : level->habits;
+    level->keeps_hits = rc == 0;
     return rc;
 }
 

@@ -1,0 +1,412 @@
+/*
+ * A conflicting set of an outermost cache among lines that are drawn at random. Whatever chooses
+ * the set of a line, and whatever leaves it: of far fewer lines than fit, a few sets get more than
+ * they have ways, and these miss in each pass for ever, while all others hit once they have
+ * settled. So a walk of a part of the cache names the lines of a few crowded sets:
+ *
+ *     lines a set      . . . o . . . . . . . . o . . .      o: more than the ways: its lines miss
+ *     that are drawn   2 3 1 5 2 0 3 4 1 2 3 2 6 1 3 2      (4 ways)
+ *
+ * Each line is read twice in a row, at two words. A set that puts what it has read once where it
+ * leaves first (lru_late, srrip) then goes round as the others do, and shows all of its lines.
+ *
+ * Lines come in the order of their addresses, so that a page is translated once in a pass; the
+ * first line of each page of the least size is not asked.
+ *
+ * Among the lines that miss a smallest conflicting set is found as of any cache (conflict.c), and
+ * from it line, sets, policy and index (crowd.c).
+ */
+#include "infer/large/large.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/experiments.h"
+#include "infer/geometry/geometry.h"
+#include "util/error.h"
+#include "util/rng.h"
+#include "util/sort.h"
+
+enum { ROUNDS = 7 };
+
+/* Thresholds. Fixed by: blind trials (tests/blind --draw wide). */
+static const struct {
+    unsigned element, page, spread, first_part, tries, least, most, most_drawn, new_part,
+        warm_beside, slower_cycles;
+    uint64_t least_bytes, most_bytes, ordered_bytes, loads;
+    double fewer, settling, longer, shorter, sure, held, others, beside, slower, steady;
+    uint8_t warm[ROUNDS], recorded[ROUNDS];
+} limits = {
+    .element = 128,    /* bytes: a line, or a part of one */
+    .page = 4096,      /* bytes: the least page of translation */
+    .spread = 4,       /* places for each line that is drawn */
+    .first_part = 4,   /* of the first array that did not fit: the first lines */
+    .tries = 9,        /* numbers of lines that are tried */
+    .least = 3,        /* lines that miss: fewer are no crowded set */
+    .most = 1200,      /* lines that miss: of more, fewer lines have enough */
+    .most_drawn = 480, /* the same where victims are drawn, and each verdict takes long */
+    .warm_beside = 4,  /* passes over the lines beside, before the record. Chosen */
+    .steady = 0.5,     /* of the lines that miss in a round, those that miss in each pass: more
+                          are not drawn */
+    .others =
+        0.05, /* share of these that miss: more are misses of something else, as in spaced.c */
+    .beside = 0.98, /* quantile of these that misses of the cache are slower than */
+    .slower = 1.02, /* times that, and so many cycles more. Chosen */
+    .slower_cycles = 4,
+    .least_bytes = UINT64_C(256) << 10, /* bytes: what does not hold so much is asked in order */
+    .most_bytes = UINT64_C(64) << 20,   /* bytes that lines are drawn from, if that is enough */
+    .ordered_bytes = UINT64_C(4) << 20, /* bytes: of less three times as much is walked */
+    .loads = 4000000,                   /* loads that finding a set may take */
+    .fewer = 0.3,                       /* share of the lines that miss: far too many lines */
+    .settling = 0.7,                    /* times the misses of the round before: it settles */
+    .new_part = 16,  /* lines that are new in a round, one in so many: hardly any is left */
+    .longer = 1.3,   /* times lines without crowded sets: the next number */
+    .shorter = 0.75, /* times lines with too many of them */
+    .sure = 0.85,    /* confidence of ways that one set shows, as in crowd.c */
+    .held = 0.95,    /* confidence of what three beginnings tell to a line (held.c). Chosen */
+    .warm = {2, 1, 3, 6, 12, 20, 30},
+    .recorded = {1, 1, 2, 4, 8, 16, 16},
+};
+
+struct draw {
+    struct level *level;
+    const uint32_t *pool; /* offsets that lines are drawn from; NULL: all memory */
+    size_t pool_count;
+    uint32_t *line, *ring, *misses; /* offsets, ascending; each twice; in the rounds that count */
+    size_t count;
+    uint64_t start;
+    unsigned walks;
+    bool draws; /* others miss from round to round */
+};
+
+/* What a round shows: lines that miss, those that had not before, and misses in a pass. */
+struct shown {
+    size_t lines, fresh;
+    double rate;
+};
+
+static void draw_free(struct draw *d)
+{
+    free(d->line);
+    free(d->ring);
+    free(d->misses);
+    d->line = d->ring = d->misses = NULL;
+}
+
+/* Of ascending numbers each once; how many they are then. */
+static size_t unique_u32(uint32_t *numbers, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || numbers[i] != numbers[kept - 1]) {
+            numbers[kept++] = numbers[i];
+        }
+    }
+    return kept;
+}
+
+/* Places for so many lines, and the lines of one; fewer where memory, or what may be drawn, ends.
+ */
+static uint64_t places_for(const struct draw *d, size_t count)
+{
+    uint64_t span = (uint64_t)count * limits.element, limit = limits.most_bytes;
+    uint64_t reach = d->level->lab->options->max_footprint_bytes;
+    limit = limit < 2 * span ? 2 * span : limit;
+    limit = limit < reach ? limit : reach;
+    limit = limit < UINT32_MAX ? limit : UINT32_MAX;
+    return d->pool                         ? d->pool_count
+           : limits.spread * span <= limit ? limits.spread * (uint64_t)count
+                                           : limit / limits.element;
+}
+
+/* One line of each stretch. */
+static int draw_lines(struct draw *d, size_t count)
+{
+    uint64_t places = places_for(d, count);
+    struct rng rng;
+    draw_free(d);
+    if (count < 2 || places < count) {
+        return lab_undecided(d->level->lab, "%zu lines drawn at random are too many", count);
+    }
+    d->line = malloc(count * sizeof *d->line);
+    d->ring = malloc(2 * count * sizeof *d->ring);
+    d->misses = calloc(count, sizeof *d->misses);
+    if (!d->line || !d->ring || !d->misses) {
+        return error_memory();
+    }
+    rng_seed(&rng, count);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t from = i * places / count, end = (i + 1) * places / count;
+        uint64_t place = from + rng_below(&rng, end - from);
+        d->line[i] = d->pool ? d->pool[place] : (uint32_t)(place * limits.element);
+        d->ring[2 * i] = d->line[i];
+        d->ring[2 * i + 1] = d->line[i] + CHASE_WORD_BYTES;
+    }
+    d->count = count;
+    return 0;
+}
+
+static bool begins_page(const struct draw *d, size_t i)
+{
+    return i == 0 || d->line[i] / limits.page != d->line[i - 1] / limits.page;
+}
+
+/* Walks on from where the walk before ended; counts lines that missed, and those that had not. */
+static int walk_round(struct draw *d, unsigned round, struct shown *out)
+{
+    struct level *level = d->level;
+    unsigned each = d->draws ? 1 : 2;
+    size_t count = each * d->count, records = limits.recorded[round] * count;
+    const uint32_t *ring = d->draws ? d->line : d->ring;
+    struct walk_plan plan = level_plan(level, (struct walk_shape){.ring = ring, .count = count});
+    plan.warm = limits.warm[round] * count;
+    plan.windows = (uint32_t)((records + level->max_window - 1) / level->max_window);
+    plan.window = (uint32_t)((records + plan.windows - 1) / plan.windows);
+    plan.persist = true;
+    plan.filler = NULL; /* it reads twice by itself, and goes on from what the last one left */
+    plan.run = 500 + d->walks++;
+    struct walk walk;
+    uint32_t *seen = calloc(d->count, sizeof *seen);
+    int rc = seen ? walk_run(level->lab, &walk, &plan) : error_memory();
+    *out = (struct shown){.rate = 0};
+    for (size_t i = 0; rc == 0 && i < walk.count; i++) {
+        size_t element = walk_element(&walk, i), line = element / each;
+        bool missed = element % each == 0 && !begins_page(d, line) &&
+                      level_class(level, walk.latency[i]) == LOAD_MISS;
+        seen[line] += missed;
+        out->rate += missed / (double)limits.recorded[round];
+    }
+    for (size_t i = 0; rc == 0 && i < d->count; i++) {
+        out->lines += seen[i] > 0;
+        out->fresh += seen[i] > 0 && d->misses[i] == 0;
+        d->misses[i] += seen[i];
+    }
+    if (rc == 0) {
+        walk_free(&walk);
+    }
+    free(seen);
+    return rc;
+}
+
+static bool is_spent(const struct draw *d)
+{
+    return d->level->lab->loads - d->start > limits.loads;
+}
+
+static size_t most_missing(const struct draw *d)
+{
+    return d->draws ? limits.most_drawn : limits.most;
+}
+
+/* How many missed. Where they miss in nearly each pass, others do now and then: those that records
+ * are written over. Less than a third of the most is theirs. */
+static size_t count_shown(struct draw *d)
+{
+    uint32_t most = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < d->count; i++) {
+        most = d->misses[i] > most ? d->misses[i] : most;
+    }
+    for (size_t i = 0; i < d->count; i++) {
+        d->misses[i] = d->draws || 3 * d->misses[i] > most ? d->misses[i] : 0;
+        count += d->misses[i] > 0;
+    }
+    return count;
+}
+
+/* The lines that miss for good: rounds until hardly another one shows. */
+static int see_misses(struct draw *d, size_t *missed)
+{
+    double before = (double)d->count;
+    struct shown now = {0};
+    d->draws = false;
+    for (unsigned round = 0; round < ROUNDS && !is_spent(d); round++) {
+        int rc = walk_round(d, round, &now);
+        bool settles = now.rate < limits.settling * before;
+        if (rc) {
+            return rc;
+        }
+        d->draws = d->draws || (round > 1 && !settles && now.fresh * limits.new_part > now.lines &&
+                                now.rate < limits.steady * (double)now.lines);
+        if (now.rate > limits.fewer * (double)d->count || now.lines < limits.least ||
+            (round > 0 && !settles &&
+             (now.lines > most_missing(d) || now.fresh * limits.new_part <= now.lines))) {
+            break;
+        }
+        if (settles && round + 1 < ROUNDS) { /* what missed then need not miss for good */
+            memset(d->misses, 0, d->count * sizeof *d->misses);
+        }
+        before = now.rate;
+    }
+    *missed = now.lines < limits.least ? now.lines : count_shown(d);
+    return 0;
+}
+
+/*
+ * So many pages may be more than are translated: then what hits takes long as well. Of each page
+ * another line is walked; these share no set but by chance. What misses is slower than they are.
+ */
+static int pass_translation(struct level *level, const uint32_t *lines, size_t count)
+{
+    uint32_t *beside = malloc(count * sizeof *beside);
+    struct rng rng;
+    struct sample sample = {0};
+    if (!beside) {
+        return error_memory();
+    }
+    rng_seed(&rng, count);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t in_page = lines[i] % limits.page / limits.element;
+        uint32_t other = 1 + (uint32_t)rng_below(&rng, limits.page / limits.element - 1);
+        beside[i] =
+            lines[i] / limits.page * limits.page + (in_page + other) * limits.element % limits.page;
+    }
+    sort_u32(beside, count);
+    struct walk_plan plan =
+        level_plan(level, (struct walk_shape){.ring = beside, .count = unique_u32(beside, count)});
+    plan.warm = limits.warm_beside * count;
+    plan.window = (uint32_t)(count < level->max_window ? count : level->max_window);
+    plan.windows = 1;
+    int rc = walk_sample(level->lab, &sample, &plan);
+    if (rc == 0 && sample_share(&sample, level->timing.threshold, INFINITY) > limits.others) {
+        double most = sample_quantile(&sample, limits.beside);
+        level->timing.threshold =
+            fmax(level->timing.threshold, limits.slower * most + limits.slower_cycles);
+    }
+    sample_free(&sample);
+    free(beside);
+    return rc;
+}
+
+static int conflict_among(struct draw *d, size_t missed)
+{
+    struct level *level = d->level;
+    uint32_t *lines = malloc(missed * sizeof *lines);
+    size_t count = 0;
+    double before = level->timing.threshold;
+    if (!lines) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < d->count && count < missed; i++) {
+        if (d->misses[i] > 0) {
+            lines[count++] = d->line[i];
+        }
+    }
+    int rc = pass_translation(level, lines, count);
+    rc = rc ? rc : level_conflict_among(level, lines, count, limits.sure);
+    level->timing.threshold = rc ? before : level->timing.threshold;
+    free(lines);
+    return rc;
+}
+
+/* More lines until some sets are crowded, fewer while too many are. */
+static int find_crowd(struct draw *d)
+{
+    double low = 0, high = 0, all = (double)d->level->timing.missed_bytes / limits.element;
+    double length = (d->pool ? (double)d->pool_count : all) / limits.first_part;
+    int rc = INFER_UNDECIDED;
+    lab_undecided(d->level->lab, "no lines drawn at random crowd a set");
+    for (unsigned i = 0; rc == INFER_UNDECIDED && i < limits.tries && !is_spent(d); i++) {
+        size_t missed = 0;
+        rc = draw_lines(d, (size_t)length);
+        rc = rc ? rc : see_misses(d, &missed);
+        if (rc) {
+            return rc;
+        }
+        rc = missed >= limits.least && missed <= most_missing(d)
+                 ? conflict_among(d, missed)
+                 : lab_undecided(d->level->lab, "%zu of %zu lines drawn at random miss", missed,
+                                 d->count);
+        *(missed > most_missing(d) ? &high : &low) = length;
+        length = high == 0 ? low * limits.longer
+                 : low > 0 ? low + (high - low) / 2
+                           : high * limits.shorter;
+    }
+    return rc;
+}
+
+int large_conflict_among(struct level *level, const uint32_t *lines, size_t count)
+{
+    struct draw d = {
+        .level = level, .pool = lines, .pool_count = count, .start = level->lab->loads};
+    int rc = find_crowd(&d);
+    draw_free(&d);
+    return rc;
+}
+
+bool drawn_applies(const struct level *level)
+{
+    bool applies =
+        level->outermost && !level->taken_apart && level->timing.missed_bytes >= limits.least_bytes;
+    if (!applies) {
+        lab_absent(level->lab, NOT_APPLICABLE);
+    }
+    return applies;
+}
+
+/* How many lines all sets hold together, where no rows tell how many sets there are. */
+static int count_held(struct level *level)
+{
+    struct cache_result *result = level->result;
+    size_t held = 0, ways = level->conflict.count - 1;
+    const struct level_fit fit = level->fit;
+    char id[24];
+    level->fit.count = (size_t)(level->timing.missed_bytes / level->line.bytes / 2);
+    int rc = level_held(level, &held);
+    level->fit = fit;
+    if (rc) { /* the line, the ways and the policy are known */
+        const struct refusal why = lab_refusal(level->lab);
+        attribute_refuse_as(&result->sets, "1", &why);
+        attribute_refuse_as(&result->size, "B", &why);
+        return lab_soft(rc) ? 0 : rc;
+    }
+    lab_evidence(level->lab, id, level->info->id,
+                 "chase op=%s: of lines read one after the other and then back %zu are still held, "
+                 "the same of others; with %zu ways that is %zu sets",
+                 level->info->op, held, ways, held / ways);
+    level->size_bytes = held * level->line.bytes;
+    attribute_set(&result->size, (double)level->size_bytes, "B", limits.held, id);
+    attribute_set(&result->sets, (double)held / (double)ways, "1", limits.held, id);
+    return 0;
+}
+
+/*
+ * What later walks go by. Half of what the sets hold fits in order, and three times as much does
+ * not. Where that is not known: of ever longer arrays each was four times as long as the one before
+ * (presence/reference.c), so a quarter of the first that did not fit did.
+ */
+static void keep_size(struct level *level)
+{
+    uint64_t line = level->line.bytes;
+    uint64_t bytes = level->size_bytes ? level->size_bytes : level->timing.missed_bytes / 4;
+    level->large = bytes > limits.ordered_bytes;
+    if (!level->large) {
+        level->fit = (struct level_fit){.stride = line, .count = (size_t)(bytes / line)};
+    }
+}
+
+int level_drawn(struct level *level)
+{
+    struct draw d = {.level = level, .start = level->lab->loads};
+    struct level_habits habits = level->habits;
+    bool large = level->large;
+    level->large = true;
+    level->keeps_hits = true; /* lines that were read twice may stay (ask/after_hits.c) */
+    int rc = find_crowd(&d);
+    draw_free(&d);
+    rc = rc ? rc : large_take_apart(level);
+    bool told = rc == 0 && level->result->sets.status == ATTRIBUTE_MEASURED;
+    rc = rc || told ? rc : count_held(level);
+    free(level->conflict.offsets);
+    level->conflict = (struct level_conflict){0};
+    level->taken_apart = rc == 0;
+    level->large = large;
+    if (rc == 0) {
+        keep_size(level);
+    } else {
+        level->habits = habits;
+        level->keeps_hits = false;
+    }
+    return rc;
+}
