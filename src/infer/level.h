@@ -113,6 +113,7 @@ struct level {
     bool spaced_size;    /* the size is of elements apart (geometry/capacity.c) */
     bool large;          /* too large for ordered walks */
     bool searched_apart; /* large/spaced.c was asked */
+    bool searched_drawn; /* large/drawn.c was asked */
     bool taken_apart;    /* and has told its sets */
     bool behind_apart;   /* walks behind another cache go by elements that fit there, however far
                             apart, not by its size */

@@ -204,6 +204,11 @@ static int confirm(struct rows *r, const struct row_fit *fit)
         return lab_undecided(r->level->lab, "%.0f lines of a set in %.0f rows of %u", seen,
                              rows + r->rows, fit->width);
     }
+    uint64_t lines = r->set.ways * fit->sets / 2; /* of which a row may have two */
+    if (!r->level->large && lines < r->level->fit.count) {
+        return lab_undecided(r->level->lab, "rows make %llu lines, and %zu fit",
+                             (unsigned long long)lines, r->level->fit.count);
+    }
     for (uint32_t i = 1; rc == 0 && i <= limits.between_rows && i < r->count; i++) {
         uint32_t line = r->lines[i] + (uint32_t)(fit->sets / 2);
         bool in = false;

@@ -34,8 +34,8 @@ enum { ROUNDS = 7 };
 static const struct {
     unsigned element, page, spread, first_part, tries, least, most, most_drawn, new_part,
         warm_beside, slower_cycles;
-    uint64_t least_bytes, most_bytes, ordered_bytes, loads;
-    double fewer, settling, longer, shorter, sure, held, others, beside, slower, steady;
+    uint64_t least_bytes, first_bytes, most_bytes, ordered_bytes, loads;
+    double fewer, settling, longer, shorter, sure, held, others, beside, slower, steady, doubtful;
     uint8_t warm[ROUNDS], recorded[ROUNDS];
 } limits = {
     .element = 128,    /* bytes: a line, or a part of one */
@@ -54,7 +54,10 @@ static const struct {
     .beside = 0.98, /* quantile of these that misses of the cache are slower than */
     .slower = 1.02, /* times that, and so many cycles more. Chosen */
     .slower_cycles = 4,
-    .least_bytes = UINT64_C(256) << 10, /* bytes: what does not hold so much is asked in order */
+    .least_bytes =
+        UINT64_C(1) << 18, /* bytes: what does not hold so much is asked in order alone */
+    .first_bytes = UINT64_C(4) << 20, /* bytes: what holds them is asked in order afterwards */
+    .doubtful = 0.5, /* confidence of sets: of less these are asked again. Chosen */
     .most_bytes = UINT64_C(64) << 20,   /* bytes that lines are drawn from, if that is enough */
     .ordered_bytes = UINT64_C(4) << 20, /* bytes: of less three times as much is walked */
     .loads = 4000000,                   /* loads that finding a set may take */
@@ -273,6 +276,12 @@ static int pass_translation(struct level *level, const uint32_t *lines, size_t c
         double most = sample_quantile(&sample, limits.beside);
         level->timing.threshold =
             fmax(level->timing.threshold, limits.slower * most + limits.slower_cycles);
+        rc = level->timing.threshold >= level->timing.miss_cycles
+                 ? lab_undecided(level->lab,
+                                 "what misses translation takes %.0f cycles, and a miss "
+                                 "no more",
+                                 most)
+                 : 0;
     }
     sample_free(&sample);
     free(beside);
@@ -335,16 +344,6 @@ int large_conflict_among(struct level *level, const uint32_t *lines, size_t coun
     return rc;
 }
 
-bool drawn_applies(const struct level *level)
-{
-    bool applies =
-        level->outermost && !level->taken_apart && level->timing.missed_bytes >= limits.least_bytes;
-    if (!applies) {
-        lab_absent(level->lab, NOT_APPLICABLE);
-    }
-    return applies;
-}
-
 /* How many lines all sets hold together, where no rows tell how many sets there are. */
 static int count_held(struct level *level)
 {
@@ -386,11 +385,17 @@ static void keep_size(struct level *level)
     }
 }
 
-int level_drawn(struct level *level)
+/* What it leaves of the level where it fails: nothing. */
+static int find_apart(struct level *level)
 {
     struct draw d = {.level = level, .start = level->lab->loads};
-    struct level_habits habits = level->habits;
-    bool large = level->large;
+    const struct level before = *level;
+    struct cache_result *saved = malloc(sizeof *saved);
+    if (!saved) {
+        return error_memory();
+    }
+    *saved = *level->result;
+    level->conflict = (struct level_conflict){0};
     level->large = true;
     level->keeps_hits = true; /* lines that were read twice may stay (ask/after_hits.c) */
     int rc = find_crowd(&d);
@@ -399,14 +404,59 @@ int level_drawn(struct level *level)
     bool told = rc == 0 && level->result->sets.status == ATTRIBUTE_MEASURED;
     rc = rc || told ? rc : count_held(level);
     free(level->conflict.offsets);
-    level->conflict = (struct level_conflict){0};
+    level->conflict = before.conflict;
     level->taken_apart = rc == 0;
-    level->large = large;
     if (rc == 0) {
         keep_size(level);
     } else {
-        level->habits = habits;
-        level->keeps_hits = false;
+        *level->result = *saved;
+        level->timing.threshold = before.timing.threshold;
+        level->habits = before.habits;
+        level->line = before.line;
+        level->map = before.map;
+        level->size_bytes = before.size_bytes;
+        level->row_lines = before.row_lines;
+        level->translated = before.translated;
+        level->large = before.large;
+        level->keeps_hits = before.keeps_hits;
     }
+    free(saved);
     return rc;
+}
+
+static bool may_ask(const struct level *level, uint64_t least)
+{
+    return level->outermost && !level->taken_apart && level->timing.missed_bytes >= least;
+}
+
+bool drawn_applies(const struct level *level)
+{
+    bool applies = may_ask(level, limits.first_bytes);
+    if (!applies) {
+        lab_absent(level->lab, NOT_APPLICABLE);
+    }
+    return applies;
+}
+
+/* Only where an array does not fit that takes long to walk again and again. */
+int level_drawn(struct level *level)
+{
+    level->searched_drawn = true;
+    return find_apart(level);
+}
+
+bool crowded_applies(const struct level *level)
+{
+    const struct attribute *sets = &level->result->sets;
+    bool known = sets->status == ATTRIBUTE_MEASURED && sets->confidence > limits.doubtful;
+    bool applies = may_ask(level, limits.least_bytes) && !level->searched_drawn && !known;
+    if (!applies) {
+        lab_absent(level->lab, NOT_APPLICABLE);
+    }
+    return applies;
+}
+
+int level_crowded(struct level *level)
+{
+    return find_apart(level);
 }
