@@ -186,6 +186,9 @@ static uint32_t lines_per_row(const struct rows *r, const struct row_fit *fit, d
 {
     double rows = (double)(r->next - r->lines[0]) / (double)fit->sets + r->rows;
     double lines = (double)r->scanned - 1 + r->in_rows;
+    double block = rows_block(fit, r->lines, r->count); /* by so many at once */
+    lines /= block;
+    rows /= block;
     double odds = limits.two / (1 - limits.two) * exp(lines * log(2) - rows);
     *sure = fmax(odds, 1) / (1 + odds);
     return odds > 1 && fit->sets % 2 == 0 ? 2 : 1;

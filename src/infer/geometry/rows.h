@@ -29,6 +29,12 @@ struct row_fit {
 bool rows_fit(struct row_fit *out, const uint32_t *lines, size_t count);
 
 /*
+ * Lines that are hashed together, beside each other in a row: each row that has lines has so many
+ * of them, or a multiple. 1: each line by itself.
+ */
+uint32_t rows_block(const struct row_fit *fit, const uint32_t *lines, size_t count);
+
+/*
  * Do the lines lie as the fit says, each hashed by itself? `each` is the lines of a row that was
  * asked, on average. Not where lines come in blocks of as many; nor in rows of one line of which
  * some lack theirs, which are of slices that no row shows; nor where they are few. The number of

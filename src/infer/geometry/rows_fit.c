@@ -115,19 +115,18 @@ static size_t lines_of_row(const struct row_fit *fit, const uint32_t *lines, siz
     return end - first;
 }
 
-/* Does each row that has lines have as many, and more than one? So blocks of lines are hashed. */
-static bool come_in_blocks(const struct row_fit *fit, const uint32_t *lines, size_t count)
+uint32_t rows_block(const struct row_fit *fit, const uint32_t *lines, size_t count)
 {
-    size_t block = lines_of_row(fit, lines, count, 0);
-    bool alike = block > 1;
-    for (size_t i = block; alike && i < count; i += block) {
-        alike = lines_of_row(fit, lines, count, i) == block;
+    uint64_t block = 0;
+    for (size_t i = 0, here; i < count; i += here) {
+        here = lines_of_row(fit, lines, count, i);
+        block = common_divisor(here, block);
     }
-    return alike;
+    return count ? (uint32_t)block : 1;
 }
 
 bool rows_as_hashed(const struct row_fit *fit, const uint32_t *lines, size_t count, double each)
 {
-    return count >= limits.many_lines && !come_in_blocks(fit, lines, count) &&
+    return count >= limits.many_lines && rows_block(fit, lines, count) == 1 &&
            (fit->width > 1 || each >= limits.filled);
 }

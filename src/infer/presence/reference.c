@@ -703,7 +703,8 @@ static int find_misses(struct level *level, struct circle *circle)
         walked_bytes = bytes;
         apart = apart || trial.apart;
         disorder += trial.disorder;
-        if (disorder == limits.max_disorder) {
+        /* Of the outermost cache hits themselves may lie apart, in parts and slices: more bytes. */
+        if (disorder >= limits.max_disorder && !(level->outermost && bytes < limits.cheap_bytes)) {
             break;
         }
     }

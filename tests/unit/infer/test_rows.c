@@ -96,7 +96,13 @@ static void lines_in_blocks_are_not_hashed_one_by_one(void **state)
     uint32_t lines[MOST];
     size_t count = put_blocks(lines, &fit, 6, 4);
     assert_false(rows_as_hashed(&fit, lines, count, 0.7));
-    lines[count++] = (uint32_t)(6 * fit.sets); /* a row of one line: by itself */
+    assert_int_equal(rows_block(&fit, lines, count), 4);
+    for (uint32_t i = 0; i < 8; i++) { /* a row of two blocks */
+        lines[count++] = (uint32_t)(6 * fit.sets) + i;
+    }
+    assert_false(rows_as_hashed(&fit, lines, count, 0.7));
+    assert_int_equal(rows_block(&fit, lines, count), 4);
+    lines[count++] = (uint32_t)(7 * fit.sets); /* a row of one line: by itself */
     assert_true(rows_as_hashed(&fit, lines, count, 0.7));
 }
 
