@@ -249,8 +249,8 @@ static bool is_open_between(const struct policy_result *policy, const char *a, c
 
 /*
  * In large sets drawn orders hardly tell LRU from lru_late. A circle in which the first two lines
- * are read twice does: LRU gives all of them up before they come again; lru_late keeps those two, or
- * one of them in turn, for two hits of one line count as two.
+ * are read twice does: LRU gives all of them up before they come again; lru_late keeps those two,
+ * or one of them in turn, for two hits of one line count as two.
  */
 static int tell_late(struct level *level)
 {
