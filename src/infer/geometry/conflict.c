@@ -547,7 +547,12 @@ static int narrow_ring(struct level *level, struct ring *ring)
     struct ring fewer = {.offsets = malloc((ring->count + 1) * sizeof *fewer.offsets)};
     uint32_t *misses = calloc(ring->count + 1, sizeof *misses);
     enum fit_verdict verdict = FIT_UNKNOWN;
-    int rc = fewer.offsets && misses ? 0 : error_memory();
+    if (!fewer.offsets || !misses) {
+        free(fewer.offsets);
+        free(misses);
+        return error_memory();
+    }
+    int rc = 0;
     for (unsigned i = 0; rc == 0 && i < limits.narrow_walks; i++) {
         size_t before = fewer.count;
         rc = count_missing(level, misses, ring, i);

@@ -159,6 +159,9 @@ static bool begins_page(const struct draw *d, size_t i)
 static int walk_round(struct draw *d, unsigned round, struct shown *out)
 {
     struct level *level = d->level;
+    if (!d->line) {
+        return lab_undecided(level->lab, "no lines to walk");
+    }
     unsigned each = d->draws ? 1 : 2;
     size_t count = each * d->count, records = limits.recorded[round] * count;
     const uint32_t *ring = d->draws ? d->line : d->ring;
@@ -170,9 +173,12 @@ static int walk_round(struct draw *d, unsigned round, struct shown *out)
     plan.filler = NULL; /* it reads twice by itself, and goes on from what the last one left */
     plan.run = 500 + d->walks++;
     struct walk walk;
-    uint32_t *seen = calloc(d->count, sizeof *seen);
-    int rc = seen ? walk_run(level->lab, &walk, &plan) : error_memory();
+    uint32_t *seen = calloc(d->count + 1, sizeof *seen);
     *out = (struct shown){.rate = 0};
+    if (!seen) {
+        return error_memory();
+    }
+    int rc = walk_run(level->lab, &walk, &plan);
     for (size_t i = 0; rc == 0 && i < walk.count; i++) {
         size_t element = walk_element(&walk, i), line = element / each;
         bool missed = element % each == 0 && !begins_page(d, line) &&
@@ -252,7 +258,7 @@ static int see_misses(struct draw *d, size_t *missed)
  */
 static int pass_translation(struct level *level, const uint32_t *lines, size_t count)
 {
-    uint32_t *beside = malloc(count * sizeof *beside);
+    uint32_t *beside = malloc((count + 1) * sizeof *beside);
     struct rng rng;
     struct sample sample = {0};
     if (!beside) {
@@ -291,7 +297,7 @@ static int pass_translation(struct level *level, const uint32_t *lines, size_t c
 static int conflict_among(struct draw *d, size_t missed)
 {
     struct level *level = d->level;
-    uint32_t *lines = malloc(missed * sizeof *lines);
+    uint32_t *lines = malloc((missed + 1) * sizeof *lines);
     size_t count = 0;
     double before = level->timing.threshold;
     if (!lines) {
