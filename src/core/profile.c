@@ -141,6 +141,7 @@ int profile_warp_starts(struct sm *sm, const struct sm_warp *warp)
 {
     struct sm_profile *profile = sm->profile;
     struct table *table = table_of(profile, warp->cta->grid->launch->program);
+    profile->warp[warp->slot] = (struct tracked){0}; /* nothing is counted where memory is out */
     if (!table) {
         return error_memory();
     }
@@ -409,6 +410,9 @@ void profile_stops(struct sm *sm)
     for (uint64_t warps = profile ? sm->warps_used : 0; warps; warps &= warps - 1) {
         uint32_t slot = (uint32_t)__builtin_ctzll(warps);
         struct tracked *tracked = &profile->warp[slot];
+        if (!tracked->table) {
+            continue;
+        }
         count_to_the_stop(sm, &sm->warp[slot], tracked, now);
         tracked->table->resident += tracked->since - tracked->start;
         tracked->table->warps--;

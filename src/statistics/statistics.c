@@ -434,7 +434,7 @@ int statistics_write(const char *path, const struct model *model,
         json_put_u64(root, "most_ctas_of_an_sm", statistics->most_ctas);
         json_put_u64(root, "ctas_that_waited", statistics->late_ctas);
     }
-    json_object_set_new(root, "sampled", json_boolean(statistics->sampler));
+    json_put(root, "sampled", json_boolean(statistics->sampler));
     if (statistics->sampler) {
         put_sampling(root, statistics->sampler);
     }

@@ -9,11 +9,13 @@ trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
 failed=0
 
-# try STEP COMMAND...: every STEPth allocation.
+# try STEP COMMAND...: every STEPth allocation. What ends as usual has written `document`, if there is one, as usual, too.
+document=
 try() {
     step=$1
     shift
     EXHAUST_COUNT=count LD_PRELOAD=$exhaust "$sonde" "$@" >usual 2>&1 || exit 1
+    [ -z "$document" ] || cp "$document" whole || exit 1
     count=$(cat count)
     at=2
     refused=0
@@ -26,6 +28,9 @@ try() {
             echo "sonde $*: allocation $at of $count: status $status"
             cat out
             failed=1
+        elif [ -n "$document" ] && ! cmp -s "$document" whole; then
+            echo "sonde $*: allocation $at of $count: status $status, and another $document"
+            failed=1
         fi
         at=$((at + step))
     done
@@ -35,5 +40,8 @@ try() {
 
 try 19 exec "$source/tests/cli/data/double.ptx" --grid 40 --block 64 --threads 2 --arg zero:256 \
     --arg u32:64 --stats stats.json
+document=profile.json
+try 53 exec "$source/tests/cli/data/double.ptx" --grid 40 --block 64 --arg zero:256 --arg u32:64 --profile=json:profile.json
+document=
 try 101 model show gtx780
 exit $failed

@@ -17,22 +17,39 @@
 
 #define JSON_DEPTH_MAX 64
 
+/* As the thread's error: whether it has built less than it was to, of a document that is still to
+ * be written. A builder that goes on after a member was lost need not say so. */
+static _Thread_local bool is_member_lost;
+
+static int lost(void)
+{
+    is_member_lost = true;
+    return error_memory();
+}
+
 int json_put(json_t *object, const char *key, json_t *value)
 {
     if (!object || !value) {
         json_decref(value);
-        return error_memory();
+        return lost();
     }
-    return json_object_set_new(object, key, value) < 0 ? error_memory() : SONDE_OK;
+    return json_object_set_new(object, key, value) < 0 ? lost() : SONDE_OK;
 }
 
 int json_append(json_t *array, json_t *value)
 {
     if (!array || !value) {
         json_decref(value);
-        return error_memory();
+        return lost();
     }
-    return json_array_append_new(array, value) < 0 ? error_memory() : SONDE_OK;
+    return json_array_append_new(array, value) < 0 ? lost() : SONDE_OK;
+}
+
+int json_check_whole(void)
+{
+    bool was_lost = is_member_lost;
+    is_member_lost = false;
+    return was_lost ? error_memory() : SONDE_OK;
 }
 
 double json_number_of(const json_t *object, const char *key)
@@ -278,6 +295,10 @@ int json_to_text(char **text, const json_t *value)
     *text = NULL;
     if (!value) { /* there was no memory for it */
         return error_memory();
+    }
+    int rc = json_check_whole();
+    if (rc < 0) {
+        return rc;
     }
     write_value(&buf, value, 0);
     strbuf_append(&buf, "\n");

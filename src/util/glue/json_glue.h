@@ -31,6 +31,11 @@ int json_append(json_t *array, json_t *value);
 json_t *json_put_object(json_t *object, const char *key);
 json_t *json_put_array(json_t *object, const char *key);
 
+/* SONDE_ENOMEM if this thread's last json_put or json_append failed for want of memory, or any
+ * before it, since this was asked. What writes a document asks it, so that none has less than was
+ * put into it; who makes something else of a document asks by itself. */
+int json_check_whole(void);
+
 /* The object of an array whose "id" is `id`, borrowed; NULL: none, or no array. */
 json_t *json_find_id(const json_t *array, const char *id);
 
