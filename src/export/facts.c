@@ -10,30 +10,12 @@
 /* What facts are collected from, and the members of any object that are no facts. */
 static const char *const PARTS[] = {"caches",        "tlbs",        "latency_patterns",
                                     "shared_memory", "outstanding", "memory"};
-static const char *const NO_FACTS[] = {"id",
-                                       "confidence",
-                                       "evidence",
-                                       "scope_evidence",
-                                       "reason",
-                                       "status",
-                                       "steps",
-                                       "hit_latencies",
-                                       "miss_latencies",
-                                       "loads",
-                                       "bits_below",
-                                       "one_load_cycles",
-                                       "request_cycles",
-                                       "victim_probability_error",
-                                       "victims",
-                                       "spikes",
-                                       "at_least",
-                                       "pattern",
-                                       "op",
-                                       "cache",
-                                       "l1_tlb",
-                                       "l2_tlb",
-                                       "page_table",
-                                       "far_jump"};
+static const char *const NO_FACTS[] = {
+    "id",         "confidence",      "evidence",      "scope_evidence", "reason",
+    "status",     "steps",           "hit_latencies", "miss_latencies", "loads",
+    "bits_below", "one_load_cycles", "around_loads",  "request_cycles", "victim_probability_error",
+    "victims",    "spikes",          "at_least",      "pattern",        "op",
+    "cache",      "l1_tlb",          "l2_tlb",        "page_table",     "far_jump"};
 
 /* Looked up one by one, which a GPU's hundreds bear and a file's millions would not. */
 #define MOST_FACTS 10000

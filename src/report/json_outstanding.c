@@ -59,6 +59,26 @@ static int put_bounds(json_t *parent, const struct outstanding_result *o)
     return rc;
 }
 
+/* What instructions take that stand around a load; what was not measured is not there. */
+static int put_paces(json_t *parent, const struct outstanding_result *o)
+{
+    json_t *all = o->pace_count ? json_put_object(parent, "around_loads") : NULL;
+    int rc = all || o->pace_count == 0 ? 0 : error_memory();
+    for (size_t i = 0; rc == 0 && i < o->pace_count; i++) {
+        const struct outstanding_pace *pace = &o->paces[i];
+        json_t *object = json_put_object(all, pace->op);
+        rc = object ? 0 : error_memory();
+        if (rc == 0 && pace->cycles > 0) {
+            rc = json_put_double(object, "cycles", pace->cycles);
+        }
+        if (rc == 0 && pace->lanes > 0) {
+            rc = json_put_double(object, "lanes_per_cycle", pace->lanes);
+            rc = rc < 0 ? rc : json_put_double(object, "at_least", pace->least_lanes);
+        }
+    }
+    return rc;
+}
+
 int json_put_outstanding(json_t *root, const struct dissection *dissection)
 {
     const struct outstanding_result *o = &dissection->outstanding;
@@ -84,7 +104,7 @@ int json_put_outstanding(json_t *root, const struct dissection *dissection)
     for (size_t i = 0; rc == 0 && i < o->spike_count; i++) {
         rc = put_spike(spikes, &o->spikes[i]);
     }
-    return rc;
+    return rc < 0 ? rc : put_paces(object, o);
 }
 
 int json_put_loaded(json_t *root, const struct memory_result *memory)

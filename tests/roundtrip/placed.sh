@@ -65,6 +65,51 @@ def parts(root):
     at = l2["hit_latency"]["value"]
     l2["hit_latencies"] = [{"cycles": at, "low": at, "high": at, "share": 1.0}]
     root["latency_patterns"] = []
+def flight(root, **told): # what an SM may have outstanding, and what stands around loads in flight
+    pace = lambda cycles, lanes: {"cycles": cycles, "lanes_per_cycle": lanes, "at_least": lanes - 0.5}
+    root["outstanding"] = {"structure": "prt", "entries": {"value": 61, "confidence": 0.9}, "one_load_cycles": 300.0,
+                           "at_least": {"mergers": 31, "loads_per_warp": 16}, "spikes": [], **told,
+                           "around_loads": {"logic": pace(10, 32), "branch": pace(10, 32), "barrier": pace(10, 32), "lds4": pace(1, 32)}}
+def table(root):
+    flight(root, structure="mshr", mergers={"value": 14, "confidence": 0.9}, lanes_count_as_mergers=True)
+    root["outstanding"]["entries"]["value"] = 30
+    root["caches"].append({**cache(root, "texture_l1"), "id": "l1_data"})
+    root["caches"].remove(next(one for one in root["caches"] if one["id"] == "l1_data" and not one["present"]))
+def paced(root): # 30 loads of a lane in 150 cycles, requests of a warp two cycles apart
+    flight(root, request_cycles=1.875)
+    root["outstanding"]["spikes"] = [{"lanes": 1, "share": 1, "instructions": 31, "before_cycles": 450.0, "after_cycles": 700.0}]
+    root["memory"] = {"latency": root["memory"]["latency"]}
+    root["loaded_latency"] = []
+def soon(root): # misses of the first cache of constants come back sooner than the base's ends of the way let them
+    second = cache(root, "constant_l15")
+    second.clear()
+    second.update(id="constant_l15", present=False, status="absent", reason="the test's")
+    put(cache(root, "constant_l1"), "miss_penalty", cache(root, "l2")["hit_latency"]["value"] - 16 - cache(root, "constant_l1")["hit_latency"]["value"])
+def hidden(root): # a second cache of constants of which no hit was timed
+    second = cache(root, "constant_l15")
+    for key in ("hit_latency", "miss_penalty", "load_to_use_latency"):
+        second.pop(key, None)
+    put(cache(root, "constant_l1"), "miss_penalty", 141)
+def victims(root): # the base's ways, and another policy; sets that were not told
+    texture = cache(root, "texture_l1")
+    for key in ("size", "sets"):
+        texture[key] = {"status": "not measured", "reason": "the test's"}
+    texture["set_index"] = {"kind": "unknown", "status": "not measured", "reason": "the test's"}
+    texture["policy"] = {"name": "fifo", "confidence": 0.97, "evidence": "the test's"}
+    unknown(root, ways=cache(root, "l2")["ways"]["value"])
+    cache(root, "l2")["policy"] = dict(texture["policy"])
+def late(root): # most hits of L2 miss translation, by 50 cycles
+    l2 = cache(root, "l2")
+    at = l2["hit_latency"]["value"]
+    l2["hit_latencies"] = [{"cycles": at - 50, "low": at - 50, "high": at - 50, "share": 0.07}, {"cycles": at, "low": at, "high": at, "share": 0.93}]
+    put(next(one for one in root["tlbs"] if one["id"] == "l1_tlb"), "miss_penalty", 50)
+write("flight", flight)
+write("table", table)
+write("paced", paced)
+write("soon", soon)
+write("hidden", hidden)
+write("victims", victims)
+write("late", late)
 write("same", lambda root: None)
 write("ports", lambda root: rates(root, 2, 2))
 write("slow", lambda root: rates(root, 30.3, 30.4))
@@ -82,11 +127,11 @@ write("wide", lambda root: unknown(root, fetch_granularity=128))
 write("ways", lambda root: unknown(root, ways=4))
 write("parts", parts)
 END
-for told in same ports slow own serial back near lost banks few readonly first alone; do
+for told in same ports slow own serial back near lost banks few readonly first alone flight soon hidden victims late; do
     "$SONDE" export $told.json --format sonde --base gtx780 -o $told.yaml || fail "$told: no model"
     "$SONDE" model check $told.yaml >check || fail "$told: $(cat check)"
 done
-for over in wide:v100 ways:v100 parts:gh100; do
+for over in wide:v100 ways:v100 parts:gh100 table:gtx480 paced:gtx480; do
     told=${over%:*}
     "$SONDE" export $told.json --format sonde --base "${over#*:}" -o $told.yaml || fail "$told: no model"
     "$SONDE" model check $told.yaml >check || fail "$told: $(cat check)"
@@ -165,3 +210,34 @@ fixed=$(number parts dram fixed_latency)
 own=$("$SONDE" model show gh100 | awk '/^[a-z]/ { here = $1 } here == "l2:" && $1 == "hit_latency:" { print $2; exit }')
 echo "$dram $hit $fixed $own" | awk '{ left = $1 - $2 + $4 - $3; exit !(left > 0 && left < 60) }' || # what DRAM's own clocks and a miss take
     fail "$fixed cycles of DRAM's controller behind hits of $hit and memory of $dram: half of a crossing is taken off"
+
+# What stands around loads in flight is not the base's; a structure that was found is the first to fill, and nothing of the base's before it.
+unit() { # FILE UNIT KEY
+    "$SONDE" model show "$1.yaml" | awk -v unit="$2:" -v key="$3:" '/^  units:/ { on = 1 } /^    [a-z0-9]+:/ { here = on && $1 == unit } here && $1 == key { print $2; exit }'
+}
+[ "$(unit flight alu latency) $(unit flight alu lanes_per_cycle) $(unit flight barrier latency)" = "10 32 10" ] || fail "operations around loads are the base's"
+equals table l1_data entries 30 "a table of lines"
+equals table l1_data mergers 14 "loads that join a line"
+equals table l1_data merger lane "lanes count"
+[ "$(unit table lsu lanes_per_cycle)" = 32 ] || fail "lanes of a load leave in two cycles, where one was measured"
+equals paced sm instruction_interval 15 "three loads at a time, one in five cycles"
+equals paced noc reply_width 20 "a sector and its header in two cycles"
+
+# The way to constants is as short as misses of their first cache leave it; what misses the first cache hits a second whose hits were not timed.
+where() { echo $(($(number "$1" sm address_latency) + $(number "$1" constant_l1 hit_latency))); }
+grep -q 'constant_l15' soon.yaml && [ "$(number soon constant_l15 enabled)" = false ] || fail "a second cache that is absent is there"
+c=$("$SONDE" model show soon.yaml | awk '/^  constant:/ { here = 1 } here && $1 == "address_latency:" { print $2; exit }')
+b=$("$SONDE" model show same.yaml | awk '/^  constant:/ { here = 1 } here && $1 == "address_latency:" { print $2; exit }')
+[ "$c" -lt "$b" ] || fail "constants that miss come back after less than the base's way takes, and it begins as late: $c"
+first=$("$GET" hidden.json constant_l1.hit_latency)
+second=$(number hidden constant_l15 hit_latency)
+[ "$((first + 141 - second))" -lt 40 ] || fail "misses after 141 cycles hit a second cache after $second"
+
+# A policy that was told is the model's, though its sets are the base's.
+"$SONDE" model show victims.yaml | awk '/^[a-z]/ { here = $1 } here == "texture_l1:" && $1 == "policy:" { print $2; exit }' | grep -q fifo || fail "a texture cache's victims are the base's"
+"$SONDE" model show victims.yaml | awk '/^[a-z]/ { here = $1 } here == "l2:" && $1 == "policy:" { print $2; exit }' | grep -q fifo || fail "the victims of L2 are the base's"
+
+# Hits of L2 that miss translation are later by that, and no longer on their way.
+long=$(($(number same noc request_latency) + $(number same noc reply_latency)))
+short=$(($(number late noc request_latency) + $(number late noc reply_latency)))
+[ "$((long - short))" = 50 ] || fail "hits that miss translation take $short cycles on their way, others $long"

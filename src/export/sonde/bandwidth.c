@@ -240,6 +240,14 @@ static uint64_t fetched_by_l2(const struct model *base, const json_t *root)
     return fetched;
 }
 
+/* What a load asks of L2 for that goes through L1, where there is one. */
+static uint32_t fetched_through_l1(const struct model *base, const json_t *root)
+{
+    uint64_t fetched = way_load_bytes(base);
+    saved_u64(&fetched, saved_cache(root, "l1_data"), "fetch_granularity");
+    return (uint32_t)fetched;
+}
+
 /* ---- writes that move less than reads do, or more ---- */
 
 /*
@@ -391,7 +399,12 @@ void model_take_bandwidth(struct bandwidth_plan *plan, struct model *base, const
         width_for(is_filled ? 0 : written, 0, base, root, bytes, noc->request_bytes_per_cycle);
     plan->reply_width = width_for(ports_measured(root, "read_bandwidth"), ports_alone(root), base,
                                   root, bytes, noc->reply_bytes_per_cycle);
-    if (!plan->has_clock && !plan->request_width && !plan->reply_width) {
+    bool is_port_told = plan->request_width || plan->reply_width;
+    if (!plan->reply_width && !plan->is_open) {
+        plan->reply_width = ports_width_by_pace(base, root, fetched_through_l1(base, root));
+    }
+    plan->has_pace = ports_take_pace(&base->sm.lanes, root);
+    if (!plan->has_clock && !is_port_told) {
         plan->has_clock = plan->is_slowed = take_slow_clock(base, root, bytes);
     }
     noc->request_bytes_per_cycle =

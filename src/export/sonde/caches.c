@@ -188,6 +188,9 @@ static void begin_cache(struct model_text *t, const char *section, const json_t 
             fetched > 0 && base->line_bytes % fetched == 0) {
             model_line(t, 1, "measured", "sector: %" PRIu64 " B", fetched);
         }
+        if (tells_victims(cache, base)) {
+            model_replacement(t, cache, base->ways, &base->replacement);
+        }
     }
 }
 
@@ -212,29 +215,6 @@ static void through_lines(struct model_text *t, const char *comment, uint32_t cy
 
 #define OF_A_MISS "of what a miss adds to L2's latency"
 
-/* An MSHR table is a cache's own. */
-static void mshr_lines(struct model_text *t)
-{
-    const json_t *outstanding = json_object_get(t->root, "outstanding");
-    struct saved_value entries, mergers;
-    char comment[MODEL_COMMENT_BYTES];
-    if (strcmp(saved_text(outstanding, "structure", ""), "mshr") != 0 ||
-        !saved_value(&entries, outstanding, "entries") || !saved_cache(t->root, "l1_data")) {
-        return;
-    }
-    uint32_t joined = t->base->l1_data.mshr_mergers;
-    const char *what = "";
-    if (saved_value(&mergers, outstanding, "mergers")) {
-        bool lanes = json_is_true(json_object_get(outstanding, "lanes_count_as_mergers"));
-        joined = (uint32_t)mergers.value;
-        what = lanes == (t->base->l1_data.merger == MERGER_LANE) ? ""
-               : lanes                                           ? ", merger: lane"
-                                                                 : ", merger: request";
-    }
-    model_line(t, 1, model_measured(comment, &entries),
-               "miss: {entries: %.0f, mergers: %" PRIu32 "%s}", entries.value, joined, what);
-}
-
 static void l1_section(struct model_text *t, const struct latency_plan *plan)
 {
     const json_t *l1 = saved_cache(t->root, "l1_data");
@@ -249,7 +229,7 @@ static void l1_section(struct model_text *t, const struct latency_plan *plan)
     begin_cache(t, "l1_data", any, &t->base->l1_data);
     hit_line(t, any, "with sm.lsu.latency", plan->l1_hit);
     through_lines(t, OF_A_MISS, plan->l1_through, &t->base->l1_data);
-    mshr_lines(t);
+    model_mshr(t);
 }
 
 static void texture_section(struct model_text *t, const struct latency_plan *plan)
@@ -298,7 +278,14 @@ static void constant_sections(struct model_text *t, const struct latency_plan *p
             model_line(t, 1, "less than the base's, as misses come back so soon",
                        "return_latency: %" PRIu32 " cycles", plan->constant_l15_return);
         }
-        hit_line(t, second, "with the way through constant_l1", plan->constant_l15_hit);
+        struct saved_value told;
+        if (saved_value(&told, second, "hit_latency") ||
+            plan->constant_l15_hit == t->base->constant_l15.hit_cycles) {
+            hit_line(t, second, "with the way through constant_l1", plan->constant_l15_hit);
+        } else {
+            model_line(t, 1, "misses of the first, as none of its hits were measured",
+                       "hit_latency: %" PRIu32 " cycles", plan->constant_l15_hit);
+        }
         through_lines(t, OF_A_MISS, plan->constant_l15_through, &t->base->constant_l15);
     } else if (saved_is_absent(t->root, "constant_l15")) {
         model_line(t, 0, "", "constant_l15:");
@@ -470,30 +457,6 @@ static void copy_line(struct model_text *t, const struct parts_plan *parts)
     }
 }
 
-static void told_parts(struct parts_plan *parts, const struct model_text *t)
-{
-    const json_t *l2 = saved_cache(t->root, "l2");
-    const struct l2_parts_spec *base = &t->base->l2_parts;
-    struct geometry g;
-    uint64_t count;
-    *parts = (struct parts_plan){.count = base->count, .copy_cycles = base->copy_cycles};
-    geometry_read(&g, l2, t->base->l2.line_bytes);
-    bool has_misses = saved_cache(t->root, "l1_data") || saved_cache(t->root, "local_l1");
-    if (base->count > 1 && (l2 ? !class_shows_copies(l2, base->copy_cycles) : has_misses)) {
-        parts->copy_cycles = 0; /* L1's misses are told by one number */
-    }
-    if (!saved_u64(&count, l2, "count") || count == base->count) {
-        return;
-    }
-    if (count == 1) {
-        *parts = (struct parts_plan){.count = 1};
-    } else if (base->count == 1 && can_be_cut(t, count) &&
-               (!g.is_known || fits_cut(t, &g, count))) {
-        parts->count = (uint32_t)count;
-        parts->copy_cycles = copy_cycles(l2);
-    }
-}
-
 /*
  * The most slices of a part, of as many as the base has, that share its sets out evenly, where just
  * so many sets were told and not which lines share one. Of few sets a modulus would have been
@@ -514,6 +477,31 @@ static uint32_t even_slices(const struct model_text *t, uint32_t most)
     return slices;
 }
 
+static void told_parts(struct parts_plan *parts, const struct model_text *t)
+{
+    const json_t *l2 = saved_cache(t->root, "l2");
+    const struct l2_parts_spec *base = &t->base->l2_parts;
+    struct geometry g;
+    uint64_t count;
+    *parts = (struct parts_plan){.count = base->count, .copy_cycles = base->copy_cycles};
+    geometry_read(&g, l2, t->base->l2.line_bytes);
+    bool has_misses = saved_cache(t->root, "l1_data") || saved_cache(t->root, "local_l1");
+    if (base->count > 1 && (l2 ? !class_shows_copies(l2, base->copy_cycles) : has_misses)) {
+        parts->copy_cycles = 0; /* L1's misses are told by one number */
+    }
+    if (!saved_u64(&count, l2, "count") || count == base->count) {
+        return;
+    }
+    if (count == 1) {
+        *parts = (struct parts_plan){.count = 1};
+    } else if (base->count == 1 && can_be_cut(t, count) &&
+               (!g.is_known || fits_cut(t, &g, count) ||
+                even_slices(t, t->base->l2_slices / (uint32_t)count) > 0)) {
+        parts->count = (uint32_t)count;
+        parts->copy_cycles = copy_cycles(l2);
+    }
+}
+
 void model_parts(struct parts_plan *parts, const struct model_text *t)
 {
     told_parts(parts, t);
@@ -521,8 +509,12 @@ void model_parts(struct parts_plan *parts, const struct model_text *t)
         *parts = (struct parts_plan){.count = 1};
     }
     parts->slices = t->base->l2_slices / parts->count;
+    struct geometry g;
+    geometry_read(&g, saved_cache(t->root, "l2"), t->base->l2.line_bytes);
     bool is_base = parts->count > 1 && parts->count == t->base->l2_parts.count;
-    uint32_t even = is_base ? even_slices(t, parts->slices) : 0;
+    bool is_cut_evenly =
+        parts->count > 1 && !is_base && g.is_known && !fits_cut(t, &g, parts->count);
+    uint32_t even = is_base || is_cut_evenly ? even_slices(t, parts->slices) : 0;
     parts->is_even = even > 0;
     parts->slices = even > 0 ? even : parts->slices;
 }
@@ -541,6 +533,10 @@ static void cut_lines(struct model_text *t, const struct parts_plan *parts)
 {
     model_line(t, 1, "measured", "parts: %" PRIu32, parts->count);
     model_line(t, 1, "not measured: in turn", "part_of_cluster: []");
+    if (t->bandwidth.has_crossing) {
+        model_line(t, 1, "measured: two kinds of loads of memory",
+                   "crossing: {latency: %" PRIu32 " cycles}", t->base->l2_parts.crossing_cycles);
+    }
     model_line(t, 1,
                parts->copy_cycles ? "measured: two classes of hits, l2.hit_latencies"
                                   : "not told apart from how far slices lie",
@@ -641,7 +637,8 @@ static void unknown_lines(struct model_text *t, const json_t *l2, const struct g
                       fetched != base->sector_bytes && base->line_bytes % fetched == 0;
     bool is_kept = parts->count == base_parts && !forgets_clusters(t) && !t->bandwidth.is_open &&
                    !t->has_wide_line && parts->copy_cycles == t->base->l2_parts.copy_cycles;
-    if (!is_apart && !is_new && !has_sector && is_kept) {
+    bool has_policy = l2 && tells_victims(l2, base);
+    if (!is_apart && !is_new && !has_sector && !has_policy && is_kept) {
         return;
     }
     model_line(t, 0, "", "l2:");
@@ -660,6 +657,9 @@ static void unknown_lines(struct model_text *t, const json_t *l2, const struct g
                    base->line_bytes);
         model_line(t, 1, "measured", "sector: %" PRIu32 " B", base->sector_bytes);
         model_line(t, 1, "not measured: of the base's size", "sets: %" PRIu32, base->sets);
+    }
+    if (has_policy) {
+        model_replacement(t, l2, base->ways, &base->replacement);
     }
     if (parts->count > base_parts) {
         cut_lines(t, parts);

@@ -71,7 +71,7 @@ static json_t *map_of(uint64_t sets, uint64_t ways, uint64_t fit, uint64_t lengt
     if (map) {
         draw_sets(drawn, length, sets, ways, fit);
         for (uint64_t i = 0; i < length; i++) {
-            json_array_append_new(map, json_integer(drawn[i]));
+            json_append(map, json_integer(drawn[i]));
         }
     }
     free(drawn);
@@ -80,9 +80,9 @@ static json_t *map_of(uint64_t sets, uint64_t ways, uint64_t fit, uint64_t lengt
 
 static void put(json_t *cache, const char *key, uint64_t value, const char *unit)
 {
-    json_object_set_new(cache, key,
-                        json_pack("{s:I, s:s, s:f, s:s}", "value", (json_int_t)value, "unit", unit,
-                                  "confidence", 0.0, "evidence", MODEL_DRAWN));
+    json_put(cache, key,
+             json_pack("{s:I, s:s, s:f, s:s}", "value", (json_int_t)value, "unit", unit,
+                       "confidence", 0.0, "evidence", MODEL_DRAWN));
 }
 
 static void draw_cache(json_t *cache)
@@ -98,13 +98,14 @@ static void draw_cache(json_t *cache)
     uint64_t fit = size / line, length = SPACE / line;
     bool is_one = fit <= ways || fit >= length || length > MEM_MAX_MAP; /* set, or all fits */
     sets = is_one ? 0 : sets_for(ways, fit);
-    json_t *map = sets ? map_of(sets, ways, fit, length) : NULL;
-    if (map) {
+    if (sets > 0) {
+        json_t *map = map_of(sets, ways, fit, length);
         put(cache, "sets", sets, "1");
         put(cache, "size", sets * ways * line, "B");
-        json_object_set_new(cache, "set_index",
-                            json_pack("{s:s, s:o, s:f, s:s}", "kind", "map", "map", map,
-                                      "confidence", 0.0, "evidence", MODEL_DRAWN));
+        json_put(cache, "set_index",
+                 map ? json_pack("{s:s, s:o, s:f, s:s}", "kind", "map", "map", map, "confidence",
+                                 0.0, "evidence", MODEL_DRAWN)
+                     : NULL);
     }
 }
 

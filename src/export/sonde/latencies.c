@@ -50,7 +50,8 @@ static void plan_issue(struct issue_plan *plan, const struct model_text *t)
     plan->record_cycles = plan->per_scheduler > 1 ? 0 : 2 * plan->interval;
 }
 
-/* The latency of the first pattern of a name; false: it was not measured. */
+/* The latency of the first pattern of a name, of loads past L1: others stop sooner. False: it was
+ * not measured. */
 static bool pattern_latency(double *cycles, const json_t *root, const char *pattern)
 {
     size_t i;
@@ -59,7 +60,7 @@ static bool pattern_latency(double *cycles, const json_t *root, const char *patt
     {
         struct saved_value value;
         if (strcmp(saved_text(row, "pattern", ""), pattern) == 0 &&
-            saved_value(&value, row, "latency")) {
+            strcmp(saved_text(row, "op", "cg"), "cg") == 0 && saved_value(&value, row, "latency")) {
             *cycles = value.value;
             return true;
         }
@@ -131,6 +132,10 @@ static void plan_memory(struct latency_plan *plan, const struct model_text *t, d
     }
     const struct model *base = t->base;
     const struct cache_spec *l2 = &base->l2;
+    double soonest;
+    if (t->bandwidth.row_bytes && pattern_latency(&soonest, t->root, "P4")) {
+        memory.value = fmin(memory.value, soonest); /* of loads that find a row open, and others */
+    }
     double whole = memory.value - plan->issue.record_cycles;
     uint32_t asked = way_load_bytes(base);
     if (!way_has_l2(t)) {
@@ -304,9 +309,20 @@ static void plan_second_constants(struct latency_plan *plan, const struct model_
         rest(second, plan->constant_address + *back + plan->constant_l1_through);
 }
 
+/* A way that takes longer than what was measured: less of it lies before the first cache, which
+ * then takes so much more of a hit. */
+static void advance_constants(struct latency_plan *plan, double too_long)
+{
+    uint32_t more = rest(too_long, 0);
+    uint32_t moved = more < plan->constant_address ? more : plan->constant_address;
+    plan->constant_address -= moved;
+    plan->constant_l1_hit += moved;
+}
+
 /*
  * No second cache was shown, and the first one's misses go to L2; where they come back too soon for
- * that, they hit the base's second cache.
+ * that, they hit the base's second cache, which was not shown to be absent. A second cache whose
+ * hits were not measured is what the first one's misses hit.
  */
 static void plan_only_constants(struct latency_plan *plan, const struct model_text *t, double miss,
                                 double l2_hit)
@@ -314,12 +330,18 @@ static void plan_only_constants(struct latency_plan *plan, const struct model_te
     uint32_t fetched =
         fetched_bytes(saved_cache(t->root, "constant_l1"), t->base->constant_l1.sector_bytes);
     double whole = miss - plan->constant_address;
-    double left = whole - way_more(t, fetched, true);
-    plan->constants_have_second = t->base->constant_l15.enabled && left < l2_hit - plan->lsu;
+    double left = whole - way_more(t, fetched, true), way = l2_hit - plan->lsu;
+    bool has_own = saved_cache(t->root, "constant_l15") != NULL;
+    bool is_absent = saved_is_absent(t->root, "constant_l15");
+    plan->constants_have_second =
+        has_own || (t->base->constant_l15.enabled && !is_absent && left < way);
     if (plan->constants_have_second) {
         plan->constant_l15_hit = rest(whole, plan->constant_l1_through);
-    } else {
-        plan->constant_l1_through = constants_through(plan, t, left, l2_hit);
+        return;
+    }
+    plan->constant_l1_through = constants_through(plan, t, left, l2_hit);
+    if (plan->constant_l1_through == 0) {
+        advance_constants(plan, class_of(left + plan->lsu, plan, t, l2_hit) - plan->lsu - left);
     }
 }
 
@@ -448,6 +470,19 @@ static double way_of_l1(const struct latency_plan *plan, const struct model_text
     return fmax(hit, hit + penalty.value - way_more(t, fetched, true) - plan->l1_through);
 }
 
+/* What most hits of L2 lost to translation: those of the few that are sooner by just that had it at
+ * hand. 0: they did not. */
+static double translation_of_hits(const json_t *l2, uint32_t record, double hit, const json_t *root)
+{
+    const json_t *classes = json_object_get(l2, "hit_latencies");
+    struct saved_value penalty;
+    double soonest = json_number_of(json_array_get(classes, 0), "cycles") - record;
+    bool is_late = json_array_size(classes) == 2 &&
+                   saved_value(&penalty, saved_tlb(root, "l1_tlb"), "miss_penalty") &&
+                   penalty.value > NARROW && fabs(hit - soonest - penalty.value) <= NARROW;
+    return is_late ? penalty.value : 0;
+}
+
 /* L2's hits as they were measured, or else as the kinds of access have them, or untimed loads. */
 static bool l2_hit_of_loads(double *l2_hit, const struct latency_plan *plan,
                             const struct model_text *t)
@@ -556,12 +591,14 @@ void latencies_plan(struct latency_plan *plan, const struct model_text *t)
     plan_issue(&plan->issue, t);
     model_parts(&plan->parts, t);
     plan->parts.record_cycles = plan->issue.record_cycles;
+    const json_t *l2 = saved_cache(t->root, "l2");
     if (!l2_hit_of_loads(&l2_hit, plan, t)) {
         l2_hit_of_misses(&l2_hit, plan, t);
     }
+    plan_memory(plan, t, l2_hit); /* its walks miss translation as those of hits do */
+    l2_hit -= translation_of_hits(l2, plan->issue.record_cycles, l2_hit, t->root);
     plan_l1(plan, t, l2_hit);
     plan_l2(plan, t, l2_hit);
-    plan_memory(plan, t, l2_hit);
     /* What misses the caches of textures and constants goes where there is no L2 to memory. */
     double beyond = l2_hit;
     if (!way_has_l2(t) && !latency(&beyond, plan, json_object_get(t->root, "memory"), "latency")) {

@@ -88,7 +88,8 @@ static bool rows_of(struct rows *rows, const struct model *base, const json_t *r
         return is_told;
     }
     /* Two kinds of hits lie near and far, and so would these. */
-    bool is_near = !is_told || fabs(far.soonest - memory.value) <= limits.same_cycles;
+    bool is_near = !is_told || (memory.value >= far.soonest - limits.same_cycles &&
+                                memory.value <= far.latest + limits.same_cycles);
     *rows =
         (struct rows){.more = far.latest - far.soonest, .other_share = far.late_loads / far.loads};
     return is_near && hits.count <= 1;
@@ -261,8 +262,23 @@ static void take_bursts(struct bandwidth_plan *plan, struct model *base, const j
     }
 }
 
+/* ---- the way between parts of L2 ---- */
+
+/* Loads of memory behind another part take there and back, and what L2 adds there: two kinds of
+ * loads of lines of one page, where the base's L2 has no parts. */
+static void take_crossing(struct bandwidth_plan *plan, struct model *base, const json_t *root)
+{
+    struct kind far = kind_of(root, "cg", "P4");
+    double more = far.latest - far.soonest - base->l2.miss_cycles - base->l2.fill_cycles;
+    if (base->l2_parts.count == 1 && in_parts(base, root) && far.count == 2 && more >= 2) {
+        base->l2_parts.crossing_cycles = (uint32_t)round(more / 2);
+        plan->has_crossing = true;
+    }
+}
+
 void model_take_lone(struct bandwidth_plan *plan, struct model *base, const json_t *root)
 {
+    take_crossing(plan, base, root);
     take_bursts(plan, base, root);
     take_rows(plan, base, root);
     if (shows_no_refresh(base, root)) {

@@ -23,7 +23,9 @@ struct bandwidth_plan {
     double refreshed;    /* the share of time that these would take; 0: as the base */
     bool has_no_refresh; /* lone loads meet none, or find rows open that one would have closed */
     uint32_t request_width, reply_width;
-    bool is_open; /* ports and L2 have no limit, and `lanes` accesses send at a time */
+    bool has_crossing; /* from one part of L2 to another */
+    bool has_pace;     /* of the load/store unit */
+    bool is_open;      /* ports and L2 have no limit, and `lanes` accesses send at a time */
     uint32_t lanes;
 };
 
@@ -74,6 +76,13 @@ bool ports_are_whole(double cycles, double whole);
  * fetches. */
 bool ports_move_lines(uint32_t *line, const json_t *root, const struct model *base,
                       uint32_t fetched);
+
+/* How wide a port is through which a full warp's requests, of `bytes` each, were answered; 0: as
+ * the base's, or not told. */
+uint32_t ports_width_by_pace(const struct model *base, const json_t *root, uint32_t bytes);
+/* A load/store unit that is no slower than loads in flight were seen to be. True: it has changed.
+ */
+bool ports_take_pace(struct lanes_spec *lanes, const json_t *root);
 
 /* ---- way.c: what a lone read takes behind its cache, in core cycles ---- */
 
@@ -197,6 +206,11 @@ bool index_text(struct strbuf *out, const json_t *cache, const struct index_plan
  * the dissection with confidence 0. */
 void model_draw_hashed(json_t *root);
 
+/* ---- outstanding.c: what an SM may have outstanding ---- */
+
+void model_outstanding(struct model_text *t); /* of the section `sm` */
+void model_mshr(struct model_text *t);        /* of the section `l1_data` */
+
 /* ---- units.c, caches.c and translation.c: sections, or what they end with ---- */
 
 /* Of the section `sm`: schedulers, what they issue, units. */
@@ -214,6 +228,8 @@ bool model_has_choices(const struct model_text *t); /* that it writes several di
 /* The policy that was found of a cache or a TLB with sets of so many ways. */
 void model_replacement(struct model_text *t, const json_t *cache, uint64_t ways,
                        const struct replacement_spec *base);
+/* A policy was found, of as many ways as the base has, whatever else of its geometry was not. */
+bool tells_victims(const json_t *cache, const struct cache_spec *base);
 /* No second TLB showed, and the base's, which translates all of the device's memory, would not
  * have. */
 bool model_keeps_second_tlb(const struct model_text *t);

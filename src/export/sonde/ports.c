@@ -9,11 +9,17 @@
 #include "util/glue/json_glue.h"
 
 static const struct {
-    double exact;
-    uint32_t longest_line;
+    double exact, rounded, slower, hit_at;
+    uint32_t longest_line, least_width, most_cycles, several;
 } limits = {
     .exact = 0.01,        /* of a message's cycles: chosen, as bandwidth.c's */
     .longest_line = 1024, /* bytes; requests are no longer */
+    .rounded = 0.07,      /* of a request's cycles: what surrounds 30 of them. Chosen */
+    .slower = 1.1,        /* of what a load was seen to take: the base's is another. Chosen */
+    .least_width = 16,    /* bytes a cycle: as bandwidth.c's */
+    .most_cycles = 64,
+    .several = 8,   /* loads under way */
+    .hit_at = 0.55, /* of a round trip: when a hit comes behind loads (infer/outstanding) */
 };
 
 bool ports_are_whole(double cycles, double whole)
@@ -86,4 +92,91 @@ bool ports_move_lines(uint32_t *line, const json_t *root, const struct model *ba
     bool is_got = is_of_port(read, base, root, *line, noc->reply_bytes_per_cycle) &&
                   !is_of_port(read, base, root, fetched, noc->reply_bytes_per_cycle);
     return *line > fetched && *line % fetched == 0 && is_power_of_two(*line) && (is_sent || is_got);
+}
+
+/* ---- how fast a warp's requests leave and come back ---- */
+
+#define TIMED 30.0 /* requests of a warp of 32, from the second on: infer/outstanding/ray.c */
+
+/* Cycles from one request of a full warp to the next; 0: no whole number of them was told. */
+static uint32_t request_cycles(const json_t *root)
+{
+    double told = json_number_of(json_object_get(root, "outstanding"), "request_cycles");
+    double exact = told * 32 / TIMED, whole = round(exact);
+    bool is_whole =
+        whole >= 1 && whole <= limits.most_cycles && fabs(exact - whole) <= limits.rounded * whole;
+    return is_whole ? (uint32_t)whole : 0;
+}
+
+/* No rate that was measured passes a port that takes so long for a message. */
+static bool is_refuted(const struct model *base, const json_t *root, uint32_t bytes,
+                       uint32_t cycles)
+{
+    double read = ports_measured(root, "read_bandwidth");
+    return ports_alone(root) * cycles > bytes ||
+           read * (1 - limits.exact) > ports_rate(base, root, bytes, cycles);
+}
+
+uint32_t ports_width_by_pace(const struct model *base, const json_t *root, uint32_t bytes)
+{
+    uint32_t cycles = request_cycles(root), width = base->noc.reply_bytes_per_cycle;
+    uint32_t message = base->noc.header_bytes + bytes;
+    double own = width > 0 ? ports_message_cycles(base, bytes, width) : 1;
+    if (cycles == 0 || own == cycles || (cycles > own && is_refuted(base, root, bytes, cycles))) {
+        return 0;
+    }
+    uint32_t needed = (message + cycles - 1) / cycles;
+    return needed >= limits.least_width ? needed : 0;
+}
+
+/* What stands around a load in the time of one: two operations, a branch, a barrier; 0: not told.
+ */
+static double around_a_load(const json_t *outstanding)
+{
+    const json_t *all = json_object_get(outstanding, "around_loads");
+    const json_t *logic = json_object_get(all, "logic");
+    logic = logic ? logic : json_object_get(all, "iadd");
+    return 2 * json_number_of(logic, "cycles") +
+           json_number_of(json_object_get(all, "branch"), "cycles") +
+           json_number_of(json_object_get(all, "barrier"), "cycles");
+}
+
+/*
+ * Cycles from one load of a single lane to the next, at most, where as many as fit were under way:
+ * what they take more than one, or, where a hit came behind them, the time until it did. 0: not
+ * told.
+ */
+static double instruction_cycles(const json_t *root)
+{
+    const json_t *outstanding = json_object_get(root, "outstanding");
+    double one = json_number_of(outstanding, "one_load_cycles"), least = 0;
+    size_t i;
+    json_t *spike;
+    json_array_foreach(json_object_get(outstanding, "spikes"), i, spike)
+    {
+        double count = json_number_of(spike, "instructions");
+        double taken = json_number_of(spike, "before_cycles");
+        bool is_single = json_number_of(spike, "lanes") == 1 && json_number_of(spike, "share") == 1;
+        if (is_single && count >= limits.several) {
+            double each = taken > one ? (taken - one) / (count - 1)
+                                      : limits.hit_at * (one - around_a_load(outstanding)) / count;
+            least = least == 0 ? each : fmin(least, each);
+        }
+    }
+    return least;
+}
+
+bool ports_take_pace(struct lanes_spec *lanes, const json_t *root)
+{
+    double told = instruction_cycles(root);
+    uint32_t requests = request_cycles(root), parallel = lanes->parallel ? lanes->parallel : 1;
+    struct lanes_spec before = *lanes;
+    if (requests && lanes->request_cycles > requests) {
+        lanes->request_cycles = requests;
+    }
+    if (told > 0 && lanes->instruction_cycles > limits.slower * told * parallel) {
+        lanes->instruction_cycles = (uint32_t)fmax(1, floor(told * parallel));
+    }
+    return lanes->request_cycles != before.request_cycles ||
+           lanes->instruction_cycles != before.instruction_cycles;
 }

@@ -8,6 +8,14 @@
 #include "export/sonde/model_text.h"
 #include "util/glue/json_glue.h"
 
+bool tells_victims(const json_t *cache, const struct cache_spec *base)
+{
+    const char *name = saved_text(json_object_get(cache, "policy"), "name", "unknown");
+    uint64_t ways;
+    return strcmp(name, "unknown") != 0 && saved_u64(&ways, cache, "ways") && ways == base->ways &&
+           base->unequal_count == 0;
+}
+
 /* The base's shares are of its own number of ways. */
 static void foreign_shares(struct model_text *t, const struct replacement_spec *base, uint64_t ways)
 {

@@ -109,9 +109,13 @@ static void readonly_line(struct model_text *t, const struct latency_plan *plan)
 static void lsu_line(struct model_text *t, const struct latency_plan *plan)
 {
     const struct sm_spec *sm = &t->base->sm;
-    char lanes[40] = "";
+    char lanes[120] = "";
     if (t->bandwidth.is_open) {
         snprintf(lanes, sizeof(lanes), "parallel: %" PRIu32 ", ", t->bandwidth.lanes);
+    } else if (t->bandwidth.has_pace) {
+        snprintf(lanes, sizeof(lanes),
+                 "request_interval: %" PRIu32 " cycles, instruction_interval: %" PRIu32 " cycles, ",
+                 sm->lanes.request_cycles, sm->lanes.instruction_cycles);
     }
     if (!plan->lsu_local && !plan->lsu_readonly && !sm->lsu_local_cycles &&
         !sm->lsu_readonly_cycles) {
@@ -238,18 +242,7 @@ static void sm_section(struct model_text *t, const struct latency_plan *plan)
     coalesce_line(t, l1);
     shared_lines(t);
     texture_and_constant_lines(t, plan);
-    const json_t *outstanding = json_object_get(t->root, "outstanding");
-    struct saved_value value;
-    char comment[MODEL_COMMENT_BYTES];
-    if (saved_value(&value, outstanding, "loads_per_warp")) {
-        model_line(t, 1, model_measured(comment, &value), "loads_per_warp: %.0f", value.value);
-    }
-    const char *structure = saved_text(outstanding, "structure", "unknown");
-    bool is_of_sm = strcmp(structure, "prt") == 0 || strcmp(structure, "request_limit") == 0;
-    if (is_of_sm && saved_value(&value, outstanding, "entries")) {
-        model_line(t, 1, model_measured(comment, &value),
-                   "outstanding: {structure: %s, entries: %.0f}", structure, value.value);
-    }
+    model_outstanding(t);
     model_units(t, plan);
 }
 
@@ -333,6 +326,10 @@ static void driver_section(struct model_text *t)
     quoted(name, sizeof(name), saved_text(device, "name", ""));
     model_line(t, 0, "", "driver:");
     model_line(t, 1, "", "device_name: \"%s\"", name);
+    uint64_t hz = saved_plain_u64(device, "clock_hz", 0);
+    if (hz && t->base->driver.clock_hz && hz != t->base->driver.clock_hz) {
+        model_line(t, 1, "", "clock: %" PRIu64 " Hz", hz);
+    }
     model_line(t, 1, "", "compute_major: %" PRIu64,
                saved_plain_u64(device, "compute_major", t->base->driver.compute_major));
     model_line(t, 1, "", "compute_minor: %" PRIu64,
@@ -452,13 +449,18 @@ int export_sonde(char **text, const json_t *root, const char *source,
         base_path = realpath(options->base, NULL); /* holds wherever the model is put */
     }
     *text = NULL;
+    json_check_whole(); /* what was lost before is others' */
     model_draw_hashed(told);
+    rc = rc == 0 ? json_check_whole() : rc;
     bool is_again = rc == 0;
     while (is_again) {
         free(*text);
         rc = write_over(text, told, base, strbuf_text(&struck), base_path);
         is_again = rc == SONDE_EINPUT && model_strike(told, path, sizeof(path), error_text());
-        if (is_again) {
+        if (is_again && json_check_whole() < 0) {
+            rc = SONDE_ENOMEM;
+            is_again = false;
+        } else if (is_again) {
             int length = (int)strcspn(error_text(), "\n"); /* the first of several */
             strbuf_printf(&struck, "# Not taken over: %.*s\n", length, error_text());
             model_destroy(base); /* the text has changed it */

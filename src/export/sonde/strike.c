@@ -38,9 +38,9 @@ static bool forget(json_t *owner, const char *key)
     if (!told || strcmp(saved_text(told, "status", ""), "not measured") == 0) {
         return false;
     }
-    json_object_set_new(owner, key,
-                        json_pack("{s:s, s:s, s:s, s:s}", "status", "not measured", "reason",
-                                  "the model's loader", "kind", "unknown", "name", "unknown"));
+    json_put(owner, key,
+             json_pack("{s:s, s:s, s:s, s:s}", "status", "not measured", "reason",
+                       "the model's loader", "kind", "unknown", "name", "unknown"));
     return true;
 }
 
@@ -64,8 +64,8 @@ static bool forget_cache(json_t *cache)
     if (strcmp(saved_text(cache, "status", ""), "not measured") == 0) {
         return false;
     }
-    json_object_set_new(cache, "present", json_false());
-    json_object_set_new(cache, "status", json_string("not measured"));
+    json_put(cache, "present", json_false());
+    json_put(cache, "status", json_string("not measured"));
     json_object_del(cache, "shared_with");
     return true;
 }

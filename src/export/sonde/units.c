@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "export/sonde/model_text.h"
+#include "util/glue/json_glue.h"
 
 /* A unit, the kinds that may stand for it, the first that was measured, and whether it has a rate:
  * a branch and a barrier have a latency alone. */
@@ -98,12 +99,70 @@ static void issue_lines(struct model_text *t, const json_t *sm, bool has_issue)
     }
 }
 
+/* ---- without them: what stands around loads in flight (infer/outstanding/around.c) ---- */
+
+static const struct {
+    const char *unit, *op, *otherwise;
+    enum isa_unit id;
+    bool is_bound_by_others; /* a rate is not all that the unit has */
+} around[] = {
+    {"alu", "logic", "iadd", UNIT_ALU, false},
+    {"lsu", "lds4", "lds4", UNIT_LSU, true}, /* by banks */
+    {"branch", "branch", "branch", UNIT_BRANCH, false},
+    {"barrier", "barrier", "barrier", UNIT_BARRIER, false},
+};
+enum { AROUND = sizeof around / sizeof *around };
+
+/* What differs from the base, or nothing. */
+static void around_text(struct strbuf *out, const struct model_text *t, size_t i)
+{
+    const json_t *all = json_object_get(json_object_get(t->root, "outstanding"), "around_loads");
+    const json_t *pace = json_object_get(all, around[i].op);
+    pace = pace ? pace : json_object_get(all, around[i].otherwise);
+    const struct unit_spec *base = &t->base->sm.unit[around[i].id];
+    double cycles = round(json_number_of(pace, "cycles"));
+    double rate = json_number_of(pace, "lanes_per_cycle");
+    double low = json_number_of(pace, "at_least");
+    bool is_less = base->lanes_per_cycle < low;
+    bool is_more = base->lanes_per_cycle > rate * (1 + LOST) && !around[i].is_bound_by_others;
+    bool has_latency = cycles >= 1 && cycles != base->latency_cycles;
+    if (has_latency) {
+        strbuf_printf(out, "latency: %.0f cycles", cycles);
+    }
+    if (rate > 0 && (is_less || is_more)) {
+        strbuf_printf(out, "%slanes_per_cycle: %.0f", has_latency ? ", " : "",
+                      round_lanes(rate, low));
+    }
+}
+
+static void around_lines(struct model_text *t)
+{
+    bool has_head = false;
+    for (size_t i = 0; i < AROUND; i++) {
+        struct strbuf text = {0};
+        /* A branch that is lowered to what the machine issues is not the unit's alone. */
+        if (around[i].id != UNIT_BRANCH || t->base->sm.lowering == LOWERING_NONE) {
+            around_text(&text, t, i);
+        }
+        if (*strbuf_text(&text)) {
+            if (!has_head) {
+                model_line(t, 1, "", "units:");
+            }
+            has_head = true;
+            model_line(t, 2, "measured: what stands around loads", "%s: {%s}", around[i].unit,
+                       strbuf_text(&text));
+        }
+        strbuf_free(&text);
+    }
+}
+
 void model_units(struct model_text *t, const struct latency_plan *plan)
 {
     const json_t *sm = json_object_get(t->root, "sm");
     const json_t *all = json_object_get(sm, "instructions");
     issue_lines(t, sm, plan->issue.is_measured);
     if (!any_unit(all)) {
+        around_lines(t);
         return;
     }
     model_line(t, 1, "", "units:");

@@ -21,7 +21,7 @@
 /* Thresholds. Chosen, where a member names no experiment. */
 static const struct {
     unsigned warm_passes, most_windows;
-    double gone, strays, most;
+    double gone, strays, most, proven;
     uint64_t least_other, most_other, next_to_nothing;
 } limits = {
     .warm_passes = 6,  /* passes before the other path reads */
@@ -29,6 +29,7 @@ static const struct {
     .gone = 0.05,      /* share of the lines: the cache is shared. An H200: 97 to 100 % */
     .strays = 0.01,    /* share of the lines without the other path: more, and nothing is told */
     .most = 0.9,       /* share of the lines: fewer may have gone for another reason */
+    .proven = 0.5,     /* confidence of a size whose sets were not looked at has less */
     .next_to_nothing = 128,          /* bytes that another path reads and drives nothing out by */
     .least_other = 65536,            /* bytes that the other path reads */
     .most_other = UINT64_C(1) << 22, /* bytes, the same */
@@ -231,6 +232,45 @@ static void list_all(struct lab *lab, const struct relation *r)
     }
 }
 
+/*
+ * What one path has told of a cache without proof, another has looked at more closely: where its
+ * sets are filled unevenly the longest array that fits is no size, whatever path it is read
+ * through, and its sets have so many ways.
+ */
+static void withdraw_unproven(struct lab *lab, const struct relation *r, size_t of, size_t by)
+{
+    struct cache_result *result = result_of(lab, &lab->levels[of]);
+    const struct cache_result *closer = result_of(lab, &lab->levels[by]);
+    bool is_same = r->cache[of] == r->cache[by] || r->through[r->cache[of]][r->cache[by]] ||
+                   r->through[r->cache[by]][r->cache[of]];
+    bool is_open = result->size.status == ATTRIBUTE_MEASURED &&
+                   result->size.confidence < limits.proven &&
+                   result->sets.status != ATTRIBUTE_MEASURED;
+    if (!is_same || !is_open || closer->size.status != ATTRIBUTE_NOT_MEASURED ||
+        closer->ways.status != ATTRIBUTE_MEASURED) {
+        return;
+    }
+    char reason[160];
+    snprintf(reason, sizeof reason,
+             "it is the cache of op=%s, of which the longest array that fits is no size",
+             lab->levels[by].info->op);
+    attribute_refuse(&result->size, "B", reason);
+    if (result->ways.status == ATTRIBUTE_MEASURED && result->ways.value != closer->ways.value) {
+        attribute_refuse(&result->ways, "1", reason);
+    }
+}
+
+static void withdraw_all(struct lab *lab, const struct relation *r)
+{
+    for (size_t of = 0; of < lab->level_count; of++) {
+        for (size_t by = 0; by < lab->level_count; by++) {
+            if (of != by) {
+                withdraw_unproven(lab, r, of, by);
+            }
+        }
+    }
+}
+
 static struct refusal why_not_compared(const struct level_summary *of,
                                        const struct cache_result *result)
 {
@@ -267,6 +307,7 @@ int sharing_dissect(struct lab *lab)
         }
     }
     list_all(lab, &relation);
+    withdraw_all(lab, &relation);
     return 0;
 }
 

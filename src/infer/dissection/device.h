@@ -38,6 +38,7 @@ struct outstanding_spike {
     double before_cycles, after_cycles;
 };
 
+#define INFER_MAX_PACES 4
 struct outstanding_result {
     bool measured;
     char structure[16];
@@ -53,6 +54,14 @@ struct outstanding_result {
     double request_cycles; /* what each further request of a warp adds: they leave one by one */
     struct outstanding_spike spikes[INFER_MAX_SPIKES];
     size_t spike_count;
+    /* What else a block does whose loads are timed: 0 where that was not measured. */
+    struct outstanding_pace {
+        const char *op;     /* of trace/instructions.def */
+        double cycles;      /* of one that waits for the one before */
+        double lanes;       /* a cycle, of all warps that a block may have, */
+        double least_lanes; /* and at least: loops lose some */
+    } paces[INFER_MAX_PACES];
+    size_t pace_count;
 };
 
 /* Memory under load: so many lines of 128 bytes under way, and what each took. */
