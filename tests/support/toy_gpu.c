@@ -505,8 +505,8 @@ static int answer(struct toy_gpu *toy, struct trace *trace)
     if (strcmp(probe, "average") == 0) {
         return answer_average(toy, trace);
     }
-    static const char *const others[] = {"shared", "threads", "flight", "copy",     "constant",
-                                         "scope",  "peers",   "evict",  "residents"};
+    static const char *const others[] = {"shared",      "threads", "flight", "copy",  "constant",
+                                         "instruction", "scope",   "peers",  "evict", "residents"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (strcmp(probe, others[i]) == 0) {
             return refuse(trace);
