@@ -495,8 +495,7 @@ static void told_parts(struct parts_plan *parts, const struct model_text *t)
     if (count == 1) {
         *parts = (struct parts_plan){.count = 1};
     } else if (base->count == 1 && can_be_cut(t, count) &&
-               (!g.is_known || fits_cut(t, &g, count) ||
-                even_slices(t, t->base->l2_slices / (uint32_t)count) > 0)) {
+               (!g.is_known || fits_cut(t, &g, count))) {
         parts->count = (uint32_t)count;
         parts->copy_cycles = copy_cycles(l2);
     }
@@ -509,12 +508,8 @@ void model_parts(struct parts_plan *parts, const struct model_text *t)
         *parts = (struct parts_plan){.count = 1};
     }
     parts->slices = t->base->l2_slices / parts->count;
-    struct geometry g;
-    geometry_read(&g, saved_cache(t->root, "l2"), t->base->l2.line_bytes);
     bool is_base = parts->count > 1 && parts->count == t->base->l2_parts.count;
-    bool is_cut_evenly =
-        parts->count > 1 && !is_base && g.is_known && !fits_cut(t, &g, parts->count);
-    uint32_t even = is_base || is_cut_evenly ? even_slices(t, parts->slices) : 0;
+    uint32_t even = is_base ? even_slices(t, parts->slices) : 0;
     parts->is_even = even > 0;
     parts->slices = even > 0 ? even : parts->slices;
 }
