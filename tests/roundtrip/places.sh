@@ -73,3 +73,8 @@ walker: {levels: 0, latency: 372 cycles}
 YAML
 expect three.json l1_tlb.entries 24
 expect three.json l2_tlb.entries absent
+
+# Without an L2 what rows of memory and a network of flits make of a line is no level, though it takes a few times only.
+dissect sim:8600gts without.json --only penalty,l2,tlbs
+expect without.json l1_tlb.entries "no value"
+expect without.json l1_tlb.miss_penalty "no value"

@@ -63,7 +63,7 @@ uint64_t tlb_line(uint64_t stride, size_t line)
 
 uint32_t tlb_place(const struct tlb_lab *tl, uint64_t stride, size_t i, size_t turn)
 {
-    if (!tl->rough) {
+    if (!tl->narrow) {
         uint64_t line = tlb_line(stride, i + turn * limits.turn_lines);
         return (uint32_t)(i * (stride / TLB_UNIT_BYTES) + line);
     }
@@ -89,7 +89,7 @@ static uint32_t place_beside(const struct tlb_lab *tl, uint32_t unit, uint64_t d
     }
     uint64_t units = distance / TLB_UNIT_BYTES;
     uint64_t beside = unit / units % 2 ? unit - units : unit + units;
-    return (uint32_t)(tl->rough ? beside : beside - beside % units + tlb_line(distance, line));
+    return (uint32_t)(tl->narrow ? beside : beside - beside % units + tlb_line(distance, line));
 }
 
 int tlb_ring_of_pages(const struct tlb_lab *tl, struct tlb_ring *out, uint64_t stride, size_t pages,

@@ -54,7 +54,7 @@ int tlb_measure_data(struct tlb_lab *tl, size_t lines)
         double noise = tl->noisy ? tl->record_noise : 0; /* is in the dearest, not in the median */
         tl->data_cycles = !misses ? 0 : tl->noisy ? view.miss_excess : view.miss_low;
         tl->data_most = misses ? fmax(tl->data_cycles, view.miss_high - noise) : 0;
-        tl->data_kind_count = misses ? view.kind_count : 0;
+        tl->data_kind_count = misses && !tl->narrow ? view.kind_count : 0;
         memcpy(tl->data_kinds, view.kinds, sizeof tl->data_kinds);
         tlb_view_free(&view);
     }

@@ -158,8 +158,8 @@ static int spread_fits(struct tlb_lab *tl, bool *fits, size_t pages, const struc
     for (size_t i = 0; i < ring.count; i++) { /* a line of each page, then the next of each */
         uint64_t apart = i / pages * (level->page / lines) / TLB_UNIT_BYTES;
         uint64_t start = i % pages * (level->page / TLB_UNIT_BYTES);
-        ring.unit[i] = (uint32_t)(apart + (tl->rough ? tlb_place(tl, level->page, i % pages, 0)
-                                                     : start + tlb_line(level->page / lines, i)));
+        ring.unit[i] = (uint32_t)(apart + (tl->narrow ? tlb_place(tl, level->page, i % pages, 0)
+                                                      : start + tlb_line(level->page / lines, i)));
     }
     bool learnt;
     int rc = tlb_learn_data(tl, ring.count, &learnt);

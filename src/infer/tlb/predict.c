@@ -44,12 +44,12 @@ static int draw_ring(const struct tlb_lab *tl, struct tlb_ring *out, const struc
         return error_memory();
     }
     for (size_t i = 0; i < pages; i++) {
-        if (!drawn && !tl->rough) {
+        if (!drawn && !tl->narrow) {
             out->unit[i] = tlb_place(tl, level->page, i, 0);
             continue;
         }
         uint64_t place = drawn ? rng_below(&rng, places) : 0;
-        uint64_t line = tl->rough ? i % TLB_LINES : rng_below(&rng, TLB_LINES);
+        uint64_t line = tl->narrow ? i % TLB_LINES : rng_below(&rng, TLB_LINES);
         out->unit[i] = (uint32_t)((uint64_t)i * (level->page / TLB_UNIT_BYTES) +
                                   place * TLB_BLOCK_UNITS + TLB_FIRST_LINE + line);
     }

@@ -171,7 +171,7 @@ static int look_twice(struct tlb_lab *tl, struct search *search, bool *found,
                       const struct tlb_ring *ring, const struct tlb_level *trial)
 {
     struct tlb_view view = {0}, again = {0};
-    double share = tl->noisy ? limits.share_noisy : limits.share_quiet;
+    double share = tl->noisy || tl->rough ? limits.share_noisy : limits.share_quiet;
     size_t enough = (size_t)fmax(2, share * (double)ring->count);
     bool stray = true; /* what is slow is so by accident */
     *found = false;

@@ -36,7 +36,8 @@ struct tlb_lab {
     uint64_t limit_bytes;
     bool noisy;          /* repeats of a load do not take equally long */
     bool lines_differ;   /* nor do lines, of which some are nearer than others */
-    bool rough;          /* both: what a line takes is known but roughly */
+    bool rough;          /* lines differ, and what one takes is known but roughly */
+    bool narrow;         /* lines of 64 KiB of a page are used, not of all of it */
     double record_noise; /* what a record lies above its line's median at most (99 %) */
     double noise;        /* what an excess is at most (95 %) where everything hits */
     double reference;    /* median of the reference lines when walks began */
