@@ -12,7 +12,7 @@ expect few.json memory.latency 372 2
 
 dissect sim:gtx560ti skipped.json --skip capacity
 expect skipped.json memory.latency 639 1
-expect skipped.json l2.size "not asked"
+expect skipped.json l2.size 524288 # of its sets, which were asked
 expect skipped.json l2.hit_latency 371 1
 
 # An L2 of 96 MiB, a walk through which is refused as too dear: neither its latency is the memory's nor is it absent.
