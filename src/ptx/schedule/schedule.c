@@ -223,9 +223,9 @@ static int drop_results(struct ptx_func *f)
     return 0;
 }
 
-typedef int rewrite(struct ptx_func *func, struct arena *arena, const struct lowered *lowered);
+typedef int func_rewrite(struct ptx_func *func, struct arena *arena, const struct lowered *lowered);
 
-static int run_rewrite(rewrite *rewrite, struct ptx_func *f, struct arena *arena,
+static int run_rewrite(func_rewrite *rewrite, struct ptx_func *f, struct arena *arena,
                        enum lowering generation)
 {
     struct lowered *lowered = calloc((size_t)f->insn_count + 1, sizeof *lowered);
