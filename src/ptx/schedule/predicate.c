@@ -205,14 +205,15 @@ int schedule_predicate(struct ptx_func *f, struct arena *arena, const struct low
                            .inner = calloc(regs, sizeof *p.inner),
                            .is_read_first = calloc(regs, sizeof *p.is_read_first)};
     uint32_t *place = calloc(insns, sizeof *place);
-    int rc = p.gone && p.all && p.inner && p.is_read_first && place ? 0 : error_memory();
-    if (rc == 0 && !is_left_alone(f)) {
+    bool is_ready = p.gone && p.all && p.inner && p.is_read_first && place;
+    int rc = is_ready ? 0 : error_memory();
+    if (is_ready && !is_left_alone(f)) {
         for (uint32_t pc = 0; pc < f->insn_count; pc++)
             insn_visit_regs(f, &f->insns[pc], count, &p);
         for (uint32_t b = 0; b < f->block_count; b++)
             predicate(&p, b);
     }
-    if (p.sides > 0) {
+    if (is_ready && p.sides > 0) {
         close_gaps(&p, place);
         rc = func_build_cfg(f, arena);
         rc = rc < 0 || func_find_ipdoms(f) < 0 ? error_memory() : 0;
