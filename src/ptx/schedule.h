@@ -13,7 +13,9 @@
  * that does.
  *
  * Loops of one block that count are unrolled first, four times, as the compiler does
- * (ptx/schedule/unroll.c): the loads of four turns are then under way together.
+ * (ptx/schedule/unroll.c): the loads of four turns are then under way together. Then short
+ * branches are predicated (ptx/schedule/predicate.c), so that what they skip is of the same block.
+ * `register_count` becomes what the machine's code has in the new order.
  *
  * Left out: what the compiler moves from one block to another.
  */

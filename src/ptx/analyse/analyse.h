@@ -26,8 +26,7 @@ bool insn_ends_thread(const struct ptx_insn *insn); /* ret, exit, trap */
 /*
  * Calls `visit` for every register that an instruction reads (guard included) or writes; a register
  * written under a guard counts as read too, because its old value may survive, unless it is known
- * that nobody reads that (own_result). A ret reads the
- * function's .reg results.
+ * that nobody reads that (own_result). A ret reads the function's .reg results.
  */
 enum reg_access { REG_READ, REG_WRITE };
 typedef void reg_visitor(void *ctx, int32_t reg, enum reg_access access);

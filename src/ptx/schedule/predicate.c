@@ -143,6 +143,13 @@ static bool take_side(struct side *side, const struct ptx_func *f, uint32_t bloc
     return b->succ_count == 1 && b->succ[0] == join && (!jumps || b->last > b->first);
 }
 
+/* The block's instructions behind `last`: the jump at its end. */
+static void drop_behind(struct predicator *p, uint32_t block, uint32_t last)
+{
+    for (uint32_t pc = last + 1; pc <= p->func->blocks[block].last; pc++)
+        p->gone[pc] = true;
+}
+
 static void predicate(struct predicator *p, uint32_t block)
 {
     struct ptx_func *f = p->func;
@@ -159,14 +166,12 @@ static void predicate(struct predicator *p, uint32_t block)
         !take_side(&body, f, block + 1, join) || !can_be_guarded(p, &body) ||
         (both && (!take_side(&other, f, block + 2, join) || !can_be_guarded(p, &other))))
         return;
-    put_under_guard(p, &body);
     p->gone[pc] = true;
-    for (uint32_t at = body.last + 1; at <= f->blocks[block + 1].last; at++)
-        p->gone[at] = true;
+    put_under_guard(p, &body);
+    drop_behind(p, block + 1, body.last);
     if (both) {
         put_under_guard(p, &other);
-        for (uint32_t at = other.last + 1; at <= f->blocks[block + 2].last; at++)
-            p->gone[at] = true;
+        drop_behind(p, block + 2, other.last);
     }
 }
 

@@ -329,7 +329,7 @@ static const struct ptx_insn *at_line(const struct ptx_module *m, uint32_t line,
 
 #define BODY_LINE 9 /* of the first line of a body */
 
-/* `if` before the line: what is skipped; whether its branch has gone. */
+/* A branch over what is skipped, between loads and stores. */
 static struct ptx_module *schedule_if(const char *skipped)
 {
     struct strbuf body = {0};
@@ -343,6 +343,7 @@ static struct ptx_module *schedule_if(const char *skipped)
     return m;
 }
 
+/* Whether nothing is left of that branch. */
 static bool is_predicated(const char *skipped)
 {
     struct ptx_module *m = schedule_if(skipped);
