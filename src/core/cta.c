@@ -119,12 +119,6 @@ int sm_launch_check(const struct sm *sm, const struct sm_grid *grid)
                : error_set(SONDE_EINPUT, "a block wants more %s than a multiprocessor has", limit);
 }
 
-/* Registers, then predicates: what an instruction's places count. */
-static uint64_t program_slots(const struct exec_program *program)
-{
-    return (uint64_t)exec_program_slot_count(program) + exec_program_pred_count(program);
-}
-
 int sm_launch(struct sm *sm, const struct sm_grid *grid, bool beside)
 {
     const char *limit = "";

@@ -201,6 +201,12 @@ static inline void set_results(struct sm_warp *warp, const struct exec_uop_info 
     warp->latest_result = cycle > warp->latest_result ? cycle : warp->latest_result;
 }
 
+/* Registers, then predicates: what an instruction's places count. */
+static inline uint64_t program_slots(const struct exec_program *program)
+{
+    return (uint64_t)exec_program_slot_count(program) + exec_program_pred_count(program);
+}
+
 /* sm->profile or sm->repeats has changed. */
 static inline void note_looked_at(struct sm *sm)
 {

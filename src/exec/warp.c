@@ -109,6 +109,19 @@ static bool issue_parameter(struct exec_warp *warp, const struct uop *uop, uint3
     return access->done;
 }
 
+/* An access by one lane, as run_memory() describes it. */
+static void describe_one(struct exec_access *access, const struct exec_warp *warp,
+                         const struct uop_memory *memory, uint32_t lane, uint64_t address)
+{
+    access_begin(access, warp, memory->kind, memory->space, memory->bytes);
+    access->vec = memory->vec;
+    access->mask = 1u << lane;
+    access->cache_op = memory->cache_op;
+    access->is_volatile = memory->is_volatile;
+    access->non_coherent = memory->non_coherent;
+    access->address[lane] = address;
+}
+
 /* The same of shared memory by one lane, as chases record what they see. */
 static bool issue_shared_by_one(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
                                 struct exec_access *access)
@@ -118,13 +131,7 @@ static bool issue_shared_by_one(struct exec_warp *warp, const struct uop *uop, u
     uint64_t address;
     if (memory->shape == DIRECT_NEVER || !shared_one_finds(&address, warp, memory, lane))
         return false;
-    access_begin(access, warp, memory->kind, SPACE_SHARED, memory->bytes);
-    access->vec = memory->vec;
-    access->mask = mask;
-    access->cache_op = memory->cache_op;
-    access->is_volatile = memory->is_volatile;
-    access->non_coherent = memory->non_coherent;
-    access->address[lane] = address;
+    describe_one(access, warp, memory, lane, address);
     access->apart = 0;
     shared_one_moves(warp, memory, lane, address);
     access->done = true;
@@ -132,8 +139,8 @@ static bool issue_shared_by_one(struct exec_warp *warp, const struct uop *uop, u
     return true;
 }
 
-/* A load of device memory by one lane, described as run_memory() does. False: it is no plain word
- * of the allocation that the instruction found last. */
+/* A load of device memory by one lane. False: it is no plain word of the allocation that the
+ * instruction found last. */
 static bool issue_load_by_one(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
                               struct exec_access *access)
 {
@@ -148,12 +155,7 @@ static bool issue_load_by_one(struct exec_warp *warp, const struct uop *uop, uin
         ((const lane_dword *)lanes_at(warp->state, memory->base))[lane] + memory->offset;
     if (address & 3 || !image_extent_holds(&image->extents[hint], address, 4))
         return false;
-    access_begin(access, warp, ACCESS_LOAD, SPACE_GLOBAL, 4);
-    access->mask = mask;
-    access->cache_op = memory->cache_op;
-    access->is_volatile = memory->is_volatile;
-    access->non_coherent = memory->non_coherent;
-    access->address[lane] = address;
+    describe_one(access, warp, memory, lane, address);
     advance(warp);
     return true;
 }

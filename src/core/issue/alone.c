@@ -71,9 +71,7 @@ static void put_back(struct sm *sm, const struct lone *lone)
     }
 }
 
-/* The rest of a cycle in which the warp has issued, and may issue so many more. Returns the next
- * cycle worth a look. */
-static uint64_t end_cycle(struct sm *sm, const struct sm_warp *warp, uint32_t left, int rc)
+uint64_t issue_rest(struct sm *sm, const struct sm_warp *warp, uint32_t left, int rc)
 {
     const struct sched_state *state = &sm->scheduler[warp->scheduler];
     rc = rc == 0 && left > 0 ? issue_more(sm, &sm->warp[warp->slot], left) : rc;
@@ -141,7 +139,7 @@ uint64_t issue_alone(struct sm *sm)
             if (burst == BURST_OTHER) {
                 put_back(sm, &lone);
             }
-            return end_cycle(sm, lone.warp, left, rc);
+            return issue_rest(sm, lone.warp, left, rc);
         }
         bool is_ready = lone.ready <= sm->cycle;
         uint64_t last = sm->cycle + WHEEL_CYCLES - 1; /* as far as the wheel reaches */
@@ -152,7 +150,7 @@ uint64_t issue_alone(struct sm *sm)
         uint64_t turn = wheel_next_cycle(sm), next = turn < own ? turn : own;
         if (next >= sm->lsu.next_cycle || sm->ahead == 0 || next * period_ps >= next_ps) {
             put_back(sm, &lone);
-            return end_cycle(sm, lone.warp, 0, 0);
+            return issue_rest(sm, lone.warp, 0, 0);
         }
         sm->ahead--;
         sm->wait = is_ready ? SM_WAIT_UNIT : SM_WAIT_RESULT;

@@ -46,7 +46,7 @@ static struct rote_book *find_book(struct sm *sm, const struct exec_program *pro
     struct rote *rote = sm->rote;
     const struct exec_uop_info *infos = exec_uop_info(program, 0);
     uint64_t code = exec_program_code(program);
-    uint32_t slots = exec_program_slot_count(program) + exec_program_pred_count(program);
+    uint64_t slots = program_slots(program);
     if (slots > ROTE_PLACES_MAX) {
         return NULL;
     }
@@ -58,9 +58,9 @@ static struct rote_book *find_book(struct sm *sm, const struct exec_program *pro
     struct rote_book *book = &rote->book[rote->oldest++ % ROTE_BOOKS];
     book_clear(sm, book);
     book->arena = arena_create();
-    book->program = infos;
+    book->program = book->arena ? infos : NULL;
     book->code = code;
-    book->slots = slots;
+    book->slots = (uint32_t)slots;
     return book->arena ? book : NULL;
 }
 

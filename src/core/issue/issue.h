@@ -1,6 +1,9 @@
 /*
  * What the files of the issue stage share: issue.c lets schedulers choose and instructions issue,
  * alone.c does the same for cycles in which there is nothing to choose, ready.c is the scoreboard.
+ *
+ * cycles.c goes from one cycle to the next; rote.c, learn.c and books.c repeat what a lone warp
+ * issued before.
  */
 #ifndef SONDE_CORE_ISSUE_ISSUE_H
 #define SONDE_CORE_ISSUE_ISSUE_H
@@ -16,10 +19,16 @@ static inline void unit_occupy(struct sm_unit *unit, uint64_t cycle, uint64_t la
     unit->busy_lanes = (unit->busy_lanes > start ? unit->busy_lanes : start) + lanes;
 }
 
-/* The first issue of a cycle: what came since the last one was waiting. */
-static inline void note_issue_cycle(struct sm *sm)
+/* An instruction issues: the cycles since the last one were waiting. */
+static inline void note_waited(struct sm *sm)
 {
     sm->stats.wait_cycles[sm->wait] += sm->cycle - sm->issued_cycle - 1;
+}
+
+/* The first issue of a cycle. */
+static inline void note_issue_cycle(struct sm *sm)
+{
+    note_waited(sm);
     sm->stats.issue_cycles++;
     sm->issued_cycle = sm->cycle;
 }
@@ -142,5 +151,8 @@ static inline bool issue_goes_on(struct sm *sm, uint64_t next)
 /* issue_now() where one warp alone is ready, and the cycles behind it in which that is so, as long
  * as nothing but issues happens. */
 uint64_t issue_alone(struct sm *sm);
+/* The rest of a cycle in which the warp has issued with `rc`, and may issue so many more. Returns
+ * the next cycle worth a look. */
+uint64_t issue_rest(struct sm *sm, const struct sm_warp *warp, uint32_t left, int rc);
 
 #endif

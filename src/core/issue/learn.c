@@ -4,7 +4,6 @@
  * by which instructions issue, but which may be repeated at all: those that exec/run/row.h
  * executes, while nothing but the warp and its units has to do with them.
  */
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,12 +36,13 @@ struct rote_learner {
     uint64_t opened;              /* of the book: another may be, in the midst of it */
     uint64_t next;                /* what issue_now() has returned */
     uint32_t first_scheduler;     /* before anybody watched */
-    struct picture start, step;   /* the passage's; that of its last step */
+    struct picture start;         /* the passage's */
+    struct rote_state state;      /* before its last step */
     uint32_t count, step_count;   /* items so far; of the last step */
     uint32_t stop_count;
     struct exec_row_item item[ROTE_ITEMS];
     struct rote_stop stop[ROTE_ITEMS];
-    struct change_room since, whole; /* since `start`, or `step`; put together */
+    struct change_room since, whole; /* since `start`: before its last step, and behind it */
 };
 
 static struct rote_passage *passage_make(struct rote_book *book, const struct sm_warp *warp)
@@ -104,44 +104,15 @@ static bool state_of(struct rote_state *state, const struct rote_learner *learne
     return longest <= UINT32_MAX;
 }
 
-/* What is left at the place where the passage is to be learned: at its start, or, where it has been
- * learned, at its branch. */
-static void expected_state(struct rote_state *state, const struct rote_learner *learner)
-{
-    const struct rote_passage *passage = learner->passage;
-    const struct rote_change *whole = &passage->whole;
-    *state = *passage->state;
-    if (!passage->learned || passage->count == 0) {
-        return;
-    }
-    for (uint32_t i = 0; i < ROTE_PLACES_MAX; i++) {
-        state->place[i] = (uint32_t)rest(state->place[i], whole->cycle);
-    }
-    for (uint32_t i = 0; i < whole->result_count; i++) {
-        state->place[whole->result[i].place] = (uint32_t)rest(whole->result[i].cycle, whole->cycle);
-    }
-    for (uint32_t i = 0; i < ISA_UNIT_COUNT; i++) {
-        uint64_t lanes = learner->sm->unit[learner->warp->units[i]].lanes_per_cycle;
-        state->unit[i] = rest(state->unit[i], whole->cycle * lanes);
-    }
-    for (uint32_t i = 0; i < whole->unit_count; i++) {
-        const struct rote_unit *unit = &whole->unit[i];
-        uint64_t lanes = learner->sm->unit[learner->warp->units[unit->unit]].lanes_per_cycle;
-        state->unit[unit->unit] = rest(unit->lanes, whole->cycle * lanes);
-    }
-    uint64_t scheduler = whole->scheduler_issued ? whole->scheduler_next : state->scheduler;
-    state->scheduler = (uint32_t)rest(scheduler, whole->cycle);
-    state->next_issue = (uint32_t)rest(whole->next_issue, whole->cycle);
-    state->shared = (uint32_t)rest(state->shared, whole->cycle);
-    state->part = whole->part;
-}
-
-/* Of all registers, also those that no passage has named so far. */
+/* Of all registers, also those that no passage has named so far: what is left at the passage's
+ * start, or, where it has been learned, at its branch. */
 static bool is_as_expected(const struct rote_learner *learner)
 {
-    struct rote_state state, expected;
-    expected_state(&expected, learner);
-    return state_of(&state, learner) && memcmp(&state, &expected, sizeof state) == 0;
+    const struct rote_passage *passage = learner->passage;
+    struct rote_state state;
+    return state_of(&state, learner) &&
+           memcmp(&state, passage->learned ? passage->at_branch : passage->state, sizeof state) ==
+               0;
 }
 
 /* The passage that begins here, with this left to wait for. NULL: there is no room for it. */
@@ -276,67 +247,23 @@ static bool keep_change(struct rote_change *kept, const struct rote_learner *lea
     return kept->result && kept->unit && kept->count;
 }
 
-static void add_result(struct rote_change *change, struct rote_result result)
+/* The picture at the passage's start, of one that has been repeated up to here. */
+static void take_picture_back(struct picture *picture, const struct rote_learner *learner)
 {
-    for (uint32_t i = 0; i < change->result_count; i++) {
-        if (change->result[i].place == result.place) {
-            change->result[i] = result;
-            return;
-        }
+    const struct rote_change *whole = &learner->passage->whole;
+    take_picture(picture, learner);
+    picture->cycle -= whole->cycle;
+    picture->ahead += whole->steps;
+    picture->warp_insns -= whole->warp_insns;
+    picture->scheduler_next = whole->scheduler_issued ? CYCLE_NEVER : picture->scheduler_next;
+    for (uint32_t i = 0; i < whole->result_count; i++) {
+        picture->place[whole->result[i].place] = CYCLE_NEVER;
     }
-    change->result[change->result_count++] = result;
-}
-
-static void add_unit(struct rote_change *change, struct rote_unit unit)
-{
-    for (uint32_t i = 0; i < change->unit_count; i++) {
-        if (change->unit[i].unit == unit.unit) {
-            change->unit[i] = unit;
-            return;
-        }
+    for (uint32_t i = 0; i < whole->unit_count; i++) {
+        picture->unit[whole->unit[i].unit] = UINT64_MAX;
     }
-    change->unit[change->unit_count++] = unit;
-}
-
-static void add_count(struct rote_change *change, struct rote_count count)
-{
-    for (uint32_t i = 0; i < change->count_count; i++) {
-        if (change->count[i].word == count.word) {
-            change->count[i].more += count.more;
-            return;
-        }
-    }
-    change->count[change->count_count++] = count;
-}
-
-/* What came behind `whole` is put to it, which has room. */
-static void put_behind(struct rote_change *whole, const struct rote_learner *learner,
-                       const struct rote_change *step)
-{
-    const uint32_t by = whole->cycle;
-    for (uint32_t i = 0; i < step->result_count; i++) {
-        add_result(whole, (struct rote_result){step->result[i].place, step->result[i].cycle + by});
-    }
-    for (uint32_t i = 0; i < step->unit_count; i++) {
-        const struct rote_unit *unit = &step->unit[i];
-        uint64_t lanes = learner->sm->unit[learner->warp->units[unit->unit]].lanes_per_cycle;
-        add_unit(whole, (struct rote_unit){unit->unit, unit->lanes + by * lanes});
-    }
-    for (uint32_t i = 0; i < step->count_count; i++) {
-        add_count(whole, step->count[i]);
-    }
-    whole->cycle += step->cycle;
-    whole->steps += step->steps;
-    whole->issued = step->issued + by;
-    whole->next_issue = step->next_issue + by;
-    whole->latest_result = step->latest_result + by;
-    whole->warp_insns += step->warp_insns;
-    whole->part = step->part;
-    whole->wait = step->wait;
-    whole->first_scheduler |= step->first_scheduler;
-    if (step->scheduler_issued) {
-        whole->scheduler_issued = true;
-        whole->scheduler_next = step->scheduler_next + by;
+    for (uint32_t i = 0; i < whole->count_count; i++) {
+        picture->stats[whole->count[i].word] -= whole->count[i].more;
     }
 }
 
@@ -401,7 +328,7 @@ static bool may_repeat(const struct rote_learner *learner, uint32_t pc, uint32_t
         enum exec_row_kind kind = kind_at(learner, pc + i);
         if (kind == ROW_NO || kind == ROW_LOAD || (kind == ROW_BRANCH && i + 1 < count) ||
             (kind == ROW_SHARED && (i > 0 || learner->passage->lanes != 1)) ||
-            (branches && i + 1 < count && writes_guard_of(last - (count - 1) + i, last))) {
+            (branches && i + 1 < count && writes_guard_of(&learner->warp->program[pc + i], last))) {
             return false;
         }
     }
@@ -511,8 +438,9 @@ static bool keep_straight(struct rote_learner *learner, uint32_t branch_count)
     passage->stop_count = learner->stop_count;
     passage->item = keep(arena, learner->item, items, sizeof *learner->item);
     passage->stop = keep(arena, learner->stop, learner->stop_count, sizeof *learner->stop);
+    passage->at_branch = keep(arena, &learner->state, branch_count > 0, sizeof learner->state);
     passage->learned = keep_change(&passage->whole, learner, &learner->since.change) &&
-                       passage->item && passage->stop;
+                       passage->item && passage->stop && passage->at_branch;
     passage->longest = passage->whole.cycle;
     passage->steps = passage->whole.steps;
     passage->is_short = items < ROTE_LEAST;
@@ -528,7 +456,7 @@ static bool is_load_step(const struct rote_learner *learner, uint32_t pc)
     return !learner->sm->aborted && warp->state == WARP_RUNNING && count > 0 &&
            count <= BESIDE_MOST && learner->count + count <= ROTE_ITEMS &&
            warp->exec.pc == pc + count && bit_count(warp->exec.active) == learner->passage->lanes &&
-           kind_at(learner, pc + count - 1) == ROW_LOAD &&
+           kind_at(learner, pc + count - 1) == ROW_LOAD && kind_at(learner, pc) != ROW_SHARED &&
            straight_end(learner, pc) == pc + count - 1 &&
            (count == 1 || may_repeat(learner, pc, count - 1));
 }
@@ -571,7 +499,7 @@ static void keep_load(struct rote_learner *learner, uint32_t pc)
     passage->item =
         keep(learner->book->arena, learner->item, learner->count + count, sizeof *learner->item);
     passage->learned = passage->item && keep_change(&passage->load, learner, change);
-    passage->load_count = count;
+    passage->load_count = passage->learned ? count : 0;
     passage->is_short = learner->count + count < ROTE_LEAST;
 }
 
@@ -579,23 +507,15 @@ static void keep_load(struct rote_learner *learner, uint32_t pc)
 static void keep_way(struct rote_learner *learner, struct rote_way *way, uint32_t pc)
 {
     struct rote_passage *passage = learner->passage;
-    const struct rote_change *before = &passage->whole;
-    struct change_room *whole = &learner->whole;
-    change_since(&learner->since, learner, &learner->step);
-    whole->change = *before;
-    whole->change.result = whole->result;
-    whole->change.unit = whole->unit;
-    whole->change.count = whole->count;
-    memcpy(whole->result, before->result, before->result_count * sizeof *before->result);
-    memcpy(whole->unit, before->unit, before->unit_count * sizeof *before->unit);
-    memcpy(whole->count, before->count, before->count_count * sizeof *before->count);
-    put_behind(&whole->change, learner, &learner->since.change);
+    struct rote_change *whole = &learner->whole.change;
+    change_since(&learner->whole, learner, &learner->start);
+    whole->first_scheduler |= passage->whole.first_scheduler;
     way->pc = pc;
     way->next = passage_here(learner);
     if (way->next) {
         way->next->is_linked = true;
     }
-    way->known = keep_change(&way->change, learner, &whole->change);
+    way->known = keep_change(&way->change, learner, whole);
     const struct rote_change *change = &way->change;
     passage->longest = change->cycle > passage->longest ? change->cycle : passage->longest;
     passage->steps = change->steps > passage->steps ? change->steps : passage->steps;
@@ -618,20 +538,13 @@ static enum rote_end learn_way(struct rote_learner *learner, enum exec_row_way g
     return ROTE_AT_STEP;
 }
 
-static void add_stop(struct rote_learner *learner)
+/* False: memory is out. */
+static bool add_stop(struct rote_learner *learner)
 {
     struct rote_stop *stop = &learner->stop[learner->stop_count];
     stop->items = learner->count;
-    learner->stop_count += keep_change(&stop->change, learner, &learner->since.change);
-}
-
-static enum step watch_step(struct rote_learner *learner, enum exec_row_way *goes)
-{
-    take_picture(&learner->step, learner);
-    if (learner->count == 0) {
-        leave_out_waited(&learner->step, learner->sm);
-    }
-    return issue_step(learner, goes);
+    learner->stop_count++;
+    return keep_change(&stop->change, learner, &learner->since.change);
 }
 
 /* From the passage's start to its end, and a step further. */
@@ -647,7 +560,8 @@ static enum rote_end learn_straight(struct rote_learner *learner)
         const bool shared = kind_at(learner, pc) == ROW_SHARED;
         enum exec_row_way goes;
         change_since(&learner->since, learner, &learner->start);
-        switch (watch_step(learner, &goes)) {
+        state_of(&learner->state, learner);
+        switch (issue_step(learner, &goes)) {
         case STEP_BRANCH:
             return keep_straight(learner, learner->step_count) ? learn_way(learner, goes)
                                                                : ROTE_STEP_OVER;
@@ -661,8 +575,8 @@ static enum rote_end learn_straight(struct rote_learner *learner)
         case STEP_STRAIGHT:
             break;
         }
-        if (shared && learner->count > 0 && learner->step_count > 0) {
-            add_stop(learner);
+        if (shared && learner->count > 0 && learner->step_count > 0 && !add_stop(learner)) {
+            return ROTE_STEP_OVER;
         }
         learner->count += learner->step_count;
         if (learner->count == 0 || !issue_goes_on(sm, learner->next)) {
@@ -677,8 +591,11 @@ static enum rote_end learn_branch(struct rote_learner *learner)
     enum exec_row_way goes;
     watch_first_scheduler(learner);
     learner->count = learner->passage->count;
-    learner->start.cycle = learner->sm->cycle - learner->passage->whole.cycle;
-    return watch_step(learner, &goes) == STEP_BRANCH ? learn_way(learner, goes) : ROTE_STEP_OVER;
+    take_picture_back(&learner->start, learner);
+    if (learner->count == 0) {
+        leave_out_waited(&learner->start, learner->sm);
+    }
+    return issue_step(learner, &goes) == STEP_BRANCH ? learn_way(learner, goes) : ROTE_STEP_OVER;
 }
 
 static bool learner_begin(struct sm *sm, struct rote_passage *passage)

@@ -50,19 +50,18 @@ static void make_change(struct sm *sm, struct sm_warp *warp, const struct rote_p
     sm->cycle = start + change->cycle;
 }
 
-/* The first issue: what came since the last one was waiting. All else of it is a change's. */
-static void note_waited(struct sm *sm)
+/* The engine's clock stands at sm->cycle, and the warp, which was ready, is in no list. */
+static void take_out(struct sm *sm, struct sm_warp *warp)
 {
-    sm->stats.wait_cycles[sm->wait] += sm->cycle - sm->issued_cycle - 1;
+    engine_advance(sm->engine, sm->cycle * sm->period_ps);
+    sm->ready = 0;
+    warp->unit->ready_warps = 0;
 }
 
-/* The engine's clock stands at sm->cycle, and the warp, which was ready, is in its place. */
+/* The same, and the warp is in its place. */
 static void settle(struct sm *sm, struct sm_warp *warp)
 {
-    uint64_t bit = 1ull << warp->slot;
-    engine_advance(sm->engine, sm->cycle * sm->period_ps);
-    sm->ready &= ~bit;
-    warp->unit->ready_warps &= ~bit;
+    take_out(sm, warp);
     warp_refresh(sm, warp);
 }
 
@@ -79,13 +78,11 @@ struct turn {
 static enum rote_end end_elsewhere(struct sm *sm, struct sm_warp *warp, const struct turn *turn,
                                    uint64_t *next)
 {
-    const struct sched_state *state = &sm->scheduler[warp->scheduler];
     sm->ahead++;
     sm->cycle = turn->branch_cycle;
     sm->wait = turn->wait;
     settle(sm, warp);
-    uint64_t due = wheel_next_cycle(sm);
-    *next = sm->ready && state->next_cycle < due ? state->next_cycle : due;
+    *next = issue_rest(sm, warp, 0, 0);
     return ROTE_STEP_OVER;
 }
 
@@ -115,22 +112,11 @@ static void stop_before(struct sm *sm, struct sm_warp *warp, const struct rote_p
 /* The load at the end of a passage, of which all else has been repeated, is issued. */
 static enum rote_end end_with_load(struct sm *sm, struct sm_warp *warp, uint64_t *next)
 {
-    const struct sched_state *state = &sm->scheduler[warp->scheduler];
     const struct exec_uop_info *info = &warp->program[warp->exec.pc];
-    const uint64_t bit = 1ull << warp->slot;
     const uint32_t lanes = bit_count(warp->exec.active);
-    engine_advance(sm->engine, sm->cycle * sm->period_ps);
-    sm->ready &= ~bit;
-    warp->unit->ready_warps &= ~bit;
+    take_out(sm, warp);
     enum exec_event event = exec_issue(&warp->exec, &sm->lsu.spare->detail->access);
-    int rc = issue_ended(sm, warp, info, event, lanes, 0);
-    if (rc < 0) {
-        sm_fault(sm, rc);
-        *next = CYCLE_NEVER;
-        return ROTE_STEP_OVER;
-    }
-    uint64_t due = wheel_next_cycle(sm);
-    *next = sm->ready & state->warps && state->next_cycle < due ? state->next_cycle : due;
+    *next = issue_rest(sm, warp, 0, issue_ended(sm, warp, info, event, lanes, 0));
     return ROTE_STEP_OVER;
 }
 
@@ -174,7 +160,9 @@ static bool repeat_one(struct sm *sm, struct sm_warp *warp, struct rote_passage 
     enum exec_row_way goes =
         p->branch_count ? exec_row_way(&warp->exec, p->pc + straight) : ROW_SPLIT;
     bool meets = goes != ROW_SPLIT && meets_others(warp, p, &p->way[goes]);
-    bool known = goes != ROW_SPLIT && p->way[goes].known && !meets;
+    bool known = goes != ROW_SPLIT && p->way[goes].known && !meets &&
+                 exec_row_run(&warp->exec, p->item + p->count, p->branch_count, &warp->env, start,
+                              period_ps) == p->branch_count;
     turn->way = goes != ROW_SPLIT && !meets ? &p->way[goes] : NULL;
     if (p->count > 0 || known) {
         note_waited(sm);
@@ -187,7 +175,6 @@ static bool repeat_one(struct sm *sm, struct sm_warp *warp, struct rote_passage 
     }
     turn->branch_cycle = start + (p->count > 0 ? p->whole.cycle : 0);
     turn->wait = p->count > 0 ? p->whole.wait : sm->wait;
-    exec_row_run(&warp->exec, p->item + p->count, p->branch_count, &warp->env, start, period_ps);
     make_change(sm, warp, p, &turn->way->change);
     return true;
 }

@@ -57,7 +57,7 @@ struct rote_change {
     uint32_t steps; /* from one cycle worth a look to the next */
     uint32_t issued, next_issue, scheduler_next;
     uint32_t warp_insns, part;
-    bool scheduler_issued; /* its `last` and `next_cycle` are the warp's */
+    bool scheduler_issued; /* its `next_cycle` is another */
     bool first_scheduler;  /* it found its unit taken */
     enum sm_wait wait;
     uint32_t latest_result;
@@ -105,7 +105,8 @@ struct rote_passage {
     struct rote_change whole; /* up to the branch's step, or to what it leaves alone */
     struct rote_change load;  /* up to the load, which has issued: but for what becomes of it */
     struct rote_way way[2];   /* enum exec_row_way: ROW_ON, ROW_TAKEN */
-    const struct rote_state *state;
+    const struct rote_state *state;     /* where it begins, .. */
+    const struct rote_state *at_branch; /* .. and where its branch's step does, if it has one */
 };
 
 /* Passages of a program. */
@@ -133,8 +134,8 @@ struct rote {
     struct rote_learner *learner;
 };
 
-/* books.c. The book of the warp's program, which is open until the next launch; NULL: there is
- * none, or it is another program's. */
+/* books.c. The book that is open until the next launch, and may be another program's: that of the
+ * first warp that asks. NULL: there is none. */
 struct rote_book *rote_open(struct sm *sm, const struct sm_warp *warp);
 
 /* rote.c. */

@@ -93,11 +93,7 @@ static uint32_t coalesce_lanes(struct transaction *out, const struct exec_access
 uint32_t coalesce(struct transaction *out, const struct exec_access *access, uint32_t segment_bytes,
                   uint32_t sector_bytes, uint32_t lanes_per_pass)
 {
-    if (access->mask && (access->mask & (access->mask - 1)) == 0 &&
-        coalesce_lone(out, access, segment_bytes)) {
-        if (access->kind != ACCESS_STORE) {
-            coalesce_round(out, sector_bytes);
-        }
+    if (coalesce_lone(out, access, segment_bytes, sector_bytes)) {
         return 1;
     }
     uint32_t count = is_series(access, segment_bytes)

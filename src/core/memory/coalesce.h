@@ -46,26 +46,20 @@ static inline void coalesce_round(struct transaction *t, uint64_t sector)
     t->bytes = (uint32_t)(end - t->address);
 }
 
-/* A lane alone, as in a pointer chase, whose bytes lie in one segment. */
+/* coalesce() of a lane alone, as in a pointer chase. False: it is none, or crosses a segment. */
 static inline bool coalesce_lone(struct transaction *out, const struct exec_access *access,
-                                 uint32_t segment_bytes)
+                                 uint32_t segment_bytes, uint32_t sector_bytes)
 {
+    if (access->mask == 0 || access->mask & (access->mask - 1)) {
+        return false;
+    }
     uint64_t first = access->address[__builtin_ctz(access->mask)];
     uint32_t bytes = (uint32_t)access->bytes * access->vec;
     *out = (struct transaction){.address = first, .bytes = bytes, .lanes = 1};
-    return (first & (segment_bytes - 1)) + bytes <= segment_bytes;
-}
-
-/* coalesce() of a read by one lane. False: it is none, or crosses a segment. */
-static inline bool coalesce_lone_read(struct transaction *out, const struct exec_access *access,
-                                      uint32_t segment_bytes, uint32_t sector_bytes)
-{
-    if (access->mask == 0 || access->mask & (access->mask - 1) ||
-        !coalesce_lone(out, access, segment_bytes)) {
-        return false;
+    if (access->kind != ACCESS_STORE) {
+        coalesce_round(out, sector_bytes);
     }
-    coalesce_round(out, sector_bytes);
-    return true;
+    return (first & (segment_bytes - 1)) + bytes <= segment_bytes;
 }
 
 /* Sets the passes of an atomic's transactions. `alone`: one lane does it for all. */

@@ -195,8 +195,8 @@ static uint32_t global_transactions(struct sm *sm, struct lsu_access *access)
     const struct coalesce_spec *rule = &sm->spec->coalesce;
     if (detail->access.kind == ACCESS_LOAD && detail->access.space == SPACE_GLOBAL &&
         !rule->halving &&
-        coalesce_lone_read(detail->transaction, &detail->access, rule->segment_bytes,
-                           rule->sector_bytes)) {
+        coalesce_lone(detail->transaction, &detail->access, rule->segment_bytes,
+                      rule->sector_bytes)) {
         return 1;
     }
     uint32_t mask = detail->access.mask, lanes = global_lanes(sm, &detail->access);

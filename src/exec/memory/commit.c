@@ -413,16 +413,14 @@ static bool load_shared_words(const struct exec_warp *warp, const struct uop_mem
 static bool load_one(const struct exec_warp *warp, const struct uop_memory *memory,
                      const struct exec_access *access)
 {
-    const struct element *element = &memory->elements[0];
     if (access->mask & (access->mask - 1) || access->kind != ACCESS_LOAD ||
-        access->space != SPACE_GLOBAL || memory->vec != 1 || memory->bytes != 4 ||
-        element->register_bytes != 4 || warp->env->stores)
+        access->space != SPACE_GLOBAL || memory->shape != DIRECT_DEVICE_WORD || warp->env->stores)
         return false;
     uint32_t lane = lowest_lane(access->mask);
     uint64_t address = access->address[lane];
     if (!image_in_range(warp->cta->launch->memory, address, 4))
         return false;
-    memcpy((lane_word *)frame_lanes(warp->state, access, element->ref) + lane,
+    memcpy((lane_word *)frame_lanes(warp->state, access, memory->elements[0].ref) + lane,
            (const uint8_t *)(uintptr_t)address, 4);
     return true;
 }

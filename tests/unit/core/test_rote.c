@@ -306,11 +306,41 @@ static void a_fault_comes_where_it_would_have_come(void **state)
     }
 }
 
+/* The same of a store that issues in one cycle with the branch, or with the load, behind it. */
+static void a_fault_beside_a_branch_or_load_comes_where_it_would_have_come(void **state)
+{
+    (void)state;
+    static struct bench like;
+    static struct outcome with;
+    static const char *const behind[] = {"", "ld.global.u32 %r2, [%rd0+64];\n"};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct strbuf text = {0};
+        strbuf_printf(&text,
+                      "mov.u32 %%r1, 3600;\nmov.u32 %%r2, %%tid.x;\nLOOP:\n%s"
+                      "add.u32 %%r2, %%r2, 3;\nmul.lo.u32 %%r3, %%r2, %%r2;\n"
+                      "add.u32 %%r1, %%r1, 4;\nsetp.ne.u32 %%p1, %%r1, 0;\n"
+                      "add.u32 %%r4, %%r3, %%r2;\nadd.u32 %%r5, %%r4, %%r2;\n"
+                      "st.shared.u32 [%%r1], %%r5;\n%s@%%p1 bra LOOP;\n"
+                      "st.global.u32 [%%rd0], %%r4;\n",
+                      behind[1 - i], behind[i]);
+        bench_defaults(&like);
+        like.watch = at_start;
+        like.spec.issue_per_scheduler = 2;
+        like.spec.unit[UNIT_LSU].lanes_per_cycle = 64;
+        like.spec.unit[UNIT_BRANCH].latency_cycles = i == 1 ? 80 : 10;
+        uint64_t repeats = compare(&like, strbuf_text(&text), 1, ROTE_ENTRIES, &with);
+        assert_false(with.ok);
+        assert_true(repeats > 100);
+        strbuf_free(&text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_programs_run_alike_by_rote),
         cmocka_unit_test(a_fault_comes_where_it_would_have_come),
+        cmocka_unit_test(a_fault_beside_a_branch_or_load_comes_where_it_would_have_come),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
