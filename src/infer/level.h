@@ -114,7 +114,7 @@ struct level {
     bool large;          /* too large for ordered walks */
     bool searched_apart; /* large/spaced.c was asked */
     bool searched_drawn; /* large/drawn.c was asked */
-    bool taken_apart;    /* and has told its sets */
+    bool taken_apart;    /* spaced.c has told its sets, or drawn.c all that it could */
     bool behind_apart;   /* walks behind another cache go by elements that fit there, however far
                             apart, not by its size */
     unsigned behind_quarters; /* walks behind another cache begin with so many quarters of what fits

@@ -30,6 +30,10 @@ int level_index_of_sets(struct level *level, size_t sets);
  * their victims, *held lines are held at least; 0: not known.
  */
 int level_held(struct level *level, size_t *held);
+/* Sets and size by so many, with the ways of the conflicting set. */
+void level_tell_held(struct level *level, size_t held);
+/* That is all that fits if lines leave in the order in which they came: else they are doubtful. */
+void level_doubt_held(struct level *level);
 /* one_set.c: may so many lines, which fit in order, be those of one set? */
 int level_is_one_set(struct level *level, bool *is, size_t lines);
 /* They are not: of such a cache the size alone is told. */

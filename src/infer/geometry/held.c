@@ -18,13 +18,14 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/error.h"
 
 /* Thresholds. Fixed by: blind trials (tests/blind --draw wide). */
 static const struct {
     unsigned rounds, draws;
-    double first, spread, spread_ways;
+    double first, spread, spread_ways, sure, unordered;
     uint64_t loads;
 } limits = {
     .rounds = 6,       /* numbers of lines that are tried */
@@ -32,6 +33,9 @@ static const struct {
     .first = 2,        /* times what fits in order: what may be held, at first */
     .spread = 1,       /* times what is held: lines that are read, and more the fewer ways there */
     .spread_ways = 11, /* are, for a set of w ways to be full though sets are met by chance */
+    .sure = 0.95,      /* confidence of what three beginnings tell to a line. Chosen */
+    .unordered = 0.45, /* the same where lines leave in another order than they came, or in one that
+                          is not known. Blind trials */
     .loads = 2500000,  /* loads that all this may take */
 };
 
@@ -117,4 +121,29 @@ int level_held(struct level *level, size_t *held)
         }
     }
     return rc;
+}
+
+void level_tell_held(struct level *level, size_t held)
+{
+    char id[24];
+    struct cache_result *r = level->result;
+    size_t ways = level->conflict.count - 1, sets = held / ways;
+    lab_evidence(level->lab, id, level->info->id,
+                 "chase op=%s: of lines read one after the other and then back %zu are still held, "
+                 "the same of others; with %zu ways that is %zu sets",
+                 level->info->op, held, ways, sets);
+    level->size_bytes = held * level->line.bytes;
+    attribute_set(&r->size, (double)level->size_bytes, "B", limits.sure, id);
+    attribute_set(&r->sets, (double)sets, "1", limits.sure, id);
+    level->by_held = true;
+}
+
+void level_doubt_held(struct level *level)
+{
+    struct cache_result *r = level->result;
+    const char *name = r->policy.confidence > 0 ? r->policy.name : "";
+    if (level->by_held && strcmp(name, "lru") != 0 && strcmp(name, "fifo") != 0) {
+        r->sets.confidence = fmin(r->sets.confidence, limits.unordered);
+        r->size.confidence = fmin(r->size.confidence, limits.unordered);
+    }
 }

@@ -38,7 +38,8 @@ int eviction_set_of_class(struct eviction_set *out, struct level *level, const s
 /* Is one of these lines in the set? They may lie in any sets, and be many. */
 int eviction_set_any(const struct eviction_set *eviction, bool *in, const uint32_t *lines,
                      size_t count);
-/* Those of `lines` that are in the set, by group testing; `found` has room for all. */
+/* Those of `lines` that are in the set, by one walk where that shows them, and by group testing;
+ * `found` has room for all. */
 int eviction_set_members(const struct eviction_set *eviction, uint32_t *found, size_t *found_count,
                          const uint32_t *lines, size_t count);
 

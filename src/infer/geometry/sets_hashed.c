@@ -18,12 +18,11 @@
 /* Thresholds. Fixed by: blind trials (tests/blind). */
 static const struct {
     unsigned shifts;
-    double unconfirmed, held;
+    double unconfirmed;
 } limits = {
     .shifts = 16,       /* beginnings of an array that are tried */
     .unconfirmed = 0.8, /* confidence of ways beside a number of sets that is not known; of 25 such
                            caches 24 had sets that are alike */
-    .held = 0.95,       /* confidence of what three beginnings tell to a line (held.c). Chosen */
 };
 
 /* The array that begins `first` lines on must fit; with the line `extra` lines after its end it
@@ -97,9 +96,7 @@ static void report(struct level *level, size_t sets, size_t ways, bool even, con
  */
 static int find_held(struct level *level, size_t lines)
 {
-    char id[24];
-    struct cache_result *r = level->result;
-    size_t held = 0, sets, ways = level->conflict.count - 1;
+    size_t held = 0;
     int rc = level->outermost ? level_held(level, &held) : INFER_UNDECIDED;
     if (rc && lab_soft(rc) && lines) {
         return lines < held
@@ -109,16 +106,8 @@ static int find_held(struct level *level, size_t lines)
     if (rc) {
         return rc;
     }
-    sets = held / ways;
-    lab_evidence(level->lab, id, level->info->id,
-                 "chase op=%s: of lines read one after the other and then back %zu are still held, "
-                 "the same of others; with %zu ways that is %zu sets",
-                 level->info->op, held, ways, sets);
-    level->size_bytes = held * level->line.bytes;
-    attribute_set(&r->size, (double)level->size_bytes, "B", limits.held, id);
-    attribute_set(&r->sets, (double)sets, "1", limits.held, id);
-    r->ways.confidence = limits.held;
-    level->by_held = true;
+    level_tell_held(level, held);
+    level->result->ways.confidence = level->result->sets.confidence;
     return 0;
 }
 

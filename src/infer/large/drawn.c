@@ -35,7 +35,7 @@ static const struct {
     unsigned element, page, spread, first_part, tries, least, most, most_drawn, new_part,
         warm_beside, slower_cycles;
     uint64_t least_bytes, first_bytes, most_bytes, ordered_bytes, loads;
-    double fewer, settling, longer, shorter, sure, held, others, beside, slower, steady, doubtful;
+    double fewer, settling, longer, shorter, sure, others, beside, slower, steady, doubtful;
     uint8_t warm[ROUNDS], recorded[ROUNDS];
 } limits = {
     .element = 128,    /* bytes: a line, or a part of one */
@@ -56,7 +56,9 @@ static const struct {
     .slower_cycles = 4,
     .least_bytes =
         UINT64_C(1) << 18, /* bytes: what does not hold so much is asked in order alone */
-    .first_bytes = UINT64_C(4) << 20, /* bytes: what holds them is asked in order afterwards */
+    .first_bytes =
+        UINT64_C(4)
+        << 20, /* bytes: an array that did not fit is so long, or ordered walks are asked first */
     .doubtful = 0.5, /* confidence of sets: of less these are asked again. Chosen */
     .most_bytes = UINT64_C(64) << 20,   /* bytes that lines are drawn from, if that is enough */
     .ordered_bytes = UINT64_C(4) << 20, /* bytes: of less three times as much is walked */
@@ -67,7 +69,6 @@ static const struct {
     .longer = 1.3,   /* times lines without crowded sets: the next number */
     .shorter = 0.75, /* times lines with too many of them */
     .sure = 0.85,    /* confidence of ways that one set shows, as in crowd.c */
-    .held = 0.95,    /* confidence of what three beginnings tell to a line (held.c). Chosen */
     .warm = {2, 1, 3, 6, 12, 20, 30},
     .recorded = {1, 1, 2, 4, 8, 16, 16},
 };
@@ -354,9 +355,8 @@ int large_conflict_among(struct level *level, const uint32_t *lines, size_t coun
 static int count_held(struct level *level)
 {
     struct cache_result *result = level->result;
-    size_t held = 0, ways = level->conflict.count - 1;
+    size_t held = 0;
     const struct level_fit fit = level->fit;
-    char id[24];
     level->fit.count = (size_t)(level->timing.missed_bytes / level->line.bytes / 2);
     int rc = level_held(level, &held);
     level->fit = fit;
@@ -366,13 +366,8 @@ static int count_held(struct level *level)
         attribute_refuse_as(&result->size, "B", &why);
         return lab_soft(rc) ? 0 : rc;
     }
-    lab_evidence(level->lab, id, level->info->id,
-                 "chase op=%s: of lines read one after the other and then back %zu are still held, "
-                 "the same of others; with %zu ways that is %zu sets",
-                 level->info->op, held, ways, held / ways);
-    level->size_bytes = held * level->line.bytes;
-    attribute_set(&result->size, (double)level->size_bytes, "B", limits.held, id);
-    attribute_set(&result->sets, (double)held / (double)ways, "1", limits.held, id);
+    level_tell_held(level, held);
+    level_doubt_held(level); /* the policy was found before */
     return 0;
 }
 
@@ -401,7 +396,14 @@ static int find_apart(struct level *level)
         return error_memory();
     }
     *saved = *level->result;
+    /* Sets and size of ordered walks were doubtful, or are not there: nothing goes by them. */
+    attribute_refuse(&level->result->sets, "1", "");
+    attribute_refuse(&level->result->size, "B", "");
     level->conflict = (struct level_conflict){0};
+    level->map = (struct set_map){0};
+    level->size_bytes = 0;
+    level->row_lines = 0;
+    level->by_held = false;
     level->large = true;
     level->keeps_hits = true; /* lines that were read twice may stay (ask/after_hits.c) */
     int rc = find_crowd(&d);
@@ -421,6 +423,7 @@ static int find_apart(struct level *level)
         level->line = before.line;
         level->map = before.map;
         level->size_bytes = before.size_bytes;
+        level->by_held = before.by_held;
         level->row_lines = before.row_lines;
         level->translated = before.translated;
         level->large = before.large;

@@ -311,7 +311,7 @@ static int find_conflict(struct level *level, bool *mixed)
 static int take_apart(struct level *level)
 {
     struct level_habits habits = level->habits;
-    bool large = level->large;
+    bool large = level->large, keeps = level->keeps_hits;
     level->searched_apart = true;
     level->large = true;
     level->keeps_hits = true; /* lines that were read twice may stay (ask/after_hits.c) */
@@ -326,7 +326,7 @@ static int take_apart(struct level *level)
     level->large = large || rc == 0;
     level->taken_apart = rc == 0 && level->result->sets.status == ATTRIBUTE_MEASURED;
     level->habits = rc ? habits : level->habits;
-    level->keeps_hits = rc == 0;
+    level->keeps_hits = rc == 0 || keeps;
     return rc;
 }
 

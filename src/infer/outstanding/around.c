@@ -6,7 +6,6 @@
  * model of the device (export/sonde/units.c); all instructions, with bounds and evidence, are the
  * experiments `instructions` and `sm`.
  */
-#include <math.h>
 
 #include "infer/device/timing.h"
 #include "infer/experiments.h"

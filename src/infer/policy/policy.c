@@ -7,6 +7,7 @@
  * Where no rule predicts the records, it counts the victims (victims.c): the set may draw them,
  * with equal or unequal shares.
  */
+#include "infer/geometry/geometry.h"
 #include "infer/experiments.h"
 #include "infer/policy/policy.h"
 #include "infer/policy/victims.h"
@@ -21,16 +22,14 @@
 
 static const struct {
     uint32_t words;
-    double stray_misfit, noisy_misfit, doubtful, contradicted, no_index, unordered;
+    double stray_misfit, noisy_misfit, doubtful, contradicted, no_index;
 } limits = {
     .words = 8,             /* reads of a line in a round, of different words */
     .stray_misfit = 0.0012, /* share of records that strays may change where no noise was seen */
     .noisy_misfit = 0.003,  /* share of records: a drawn order may have so much more noise */
     .doubtful = 0.5,        /* confidence: that of a structure that failed its test is lower */
     .contradicted = 0.6,    /* confidence where orders of more lines name another rule */
-    .no_index = 0.7,   /* confidence of shares where no index says that the lines are one set */
-    .unordered = 0.45, /* confidence of what all sets hold where lines leave in another order than
-                          they came, or in one that is not known. Blind trials */
+    .no_index = 0.7, /* confidence of shares where no index says that the lines are one set */
 };
 
 /* An upper bound of the share of records that noise makes slow. */
@@ -205,23 +204,11 @@ static int find_policy(struct level *level)
     return rc;
 }
 
-/* What is held of lines read to and fro is all that fits if lines leave in the order in which they
- * came. */
-static void doubt_held(struct level *level)
-{
-    struct cache_result *r = level->result;
-    const char *name = r->policy.confidence > 0 ? r->policy.name : "";
-    if (level->by_held && strcmp(name, "lru") != 0 && strcmp(name, "fifo") != 0) {
-        r->sets.confidence = fmin(r->sets.confidence, limits.unordered);
-        r->size.confidence = fmin(r->size.confidence, limits.unordered);
-    }
-}
-
 int level_policy(struct level *level)
 {
     int rc = find_policy(level);
     if (rc == 0 || lab_soft(rc)) {
-        doubt_held(level);
+        level_doubt_held(level);
     }
     return rc;
 }

@@ -112,8 +112,8 @@ static int look_for_strays(struct tlb_lab *tl)
 /* Was an L2 asked for, and shows none? Lines farther apart are then of more rows of memory. */
 static bool lacks_l2(const struct dissection *out)
 {
-    const struct cache_result *last = &out->caches[out->cache_count - 1];
-    return out->cache_count > 0 && !last->present && last->size.status != ATTRIBUTE_NOT_ASKED;
+    const struct cache_result *last = out->cache_count ? &out->caches[out->cache_count - 1] : NULL;
+    return last && !last->present && last->size.status != ATTRIBUTE_NOT_ASKED;
 }
 
 int tlb_lab_begin(struct tlb_lab *tl, struct lab *lab)
@@ -131,8 +131,9 @@ int tlb_lab_begin(struct tlb_lab *tl, struct lab *lab)
     tl->noisy = tl->record_noise > 1;
     rc = rc ? rc : compare_lines(tl);
     rc = rc || tl->noisy ? rc : look_for_strays(tl);
-    tl->rough = tl->lines_differ && (tl->noisy || lacks_l2(lab->out));
-    tl->narrow = tl->rough || lacks_l2(lab->out);
+    bool lacks = lacks_l2(lab->out);
+    tl->rough = tl->lines_differ && (tl->noisy || lacks);
+    tl->narrow = tl->rough || lacks;
     rc = rc ? rc : measure_noise(tl);
     return rc ? rc : tlb_measure_data(tl, 0);
 }

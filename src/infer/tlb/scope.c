@@ -259,7 +259,8 @@ static int try_others(struct scope *s, uint32_t *sharing, struct tlb_result *out
 static int measure_itself(struct scope *s, double *alone, double *own)
 {
     int rc = 0;
-    for (uint32_t i = 0; rc == 0 && i < limits.tries; i++) {
+    uint32_t tries = s->fresh ? 1 : limits.tries; /* pages that nobody has walked are counted */
+    for (uint32_t i = 0; rc == 0 && i < tries; i++) {
         s->round += i > 0;
         rc = measure(s, alone, NOBODY);
         rc = rc ? rc : measure(s, own, 0);

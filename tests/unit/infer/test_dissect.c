@@ -287,7 +287,7 @@ static void steps_of_the_sweep_lie_around_the_size(void **state)
     }
 }
 
-static void a_cache_of_many_megabytes_is_measured_by_sampling(void **state)
+static void a_cache_of_many_megabytes_is_told_by_drawn_lines(void **state)
 {
     (void)state;
     struct toy_config config = fermi;
@@ -608,7 +608,7 @@ int main(void)
         cmocka_unit_test(shuffled_latencies_say_nothing),
         cmocka_unit_test(near_and_far_hits_are_two_classes_of_one_cache),
         cmocka_unit_test(steps_of_the_sweep_lie_around_the_size),
-        cmocka_unit_test(a_cache_of_many_megabytes_is_measured_by_sampling),
+        cmocka_unit_test(a_cache_of_many_megabytes_is_told_by_drawn_lines),
         cmocka_unit_test(the_same_source_gives_the_same_answer),
         cmocka_unit_test(mei_four_steps_find_the_fermi_cache_and_that_it_is_not_lru),
         cmocka_unit_test(averages_take_the_fetch_unit_of_a_sectored_cache_for_its_line),
