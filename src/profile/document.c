@@ -154,6 +154,7 @@ static int put_kernel(json_t *kernels, const struct profile *profile,
 
 int profile_document(json_t **out, const struct profile *profile)
 {
+    json_check_whole(); /* what was lost before is others' */
     json_t *root = json_object();
     int rc = 0;
     json_put_string(root, "schema", "sonde.profile/1");
@@ -167,6 +168,7 @@ int profile_document(json_t **out, const struct profile *profile)
     for (size_t i = 0; rc == 0 && i < profile->kernels.count; i++) {
         rc = put_kernel(kernels, profile, profile->kernels.data[i]);
     }
+    rc = rc < 0 ? rc : json_check_whole();
     if (rc < 0) {
         json_decref(root);
         return rc;

@@ -79,19 +79,10 @@ static int put_paces(json_t *parent, const struct outstanding_result *o)
     return rc;
 }
 
-int json_put_outstanding(json_t *root, const struct dissection *dissection)
+/* What the curve has shown, where there is one. */
+static int put_shown(json_t *object, const struct outstanding_result *o)
 {
-    const struct outstanding_result *o = &dissection->outstanding;
-    json_t *object = json_put_object(root, "outstanding");
-    int rc = object ? put_structure(object, o) : error_memory();
-    rc = rc < 0 ? rc : json_put_attribute(object, "entries", &o->entries);
-    rc = rc < 0 ? rc : json_put_attribute(object, "mergers", &o->mergers);
-    rc = rc < 0 ? rc : json_put_attribute(object, "loads_per_warp", &o->loads_per_warp);
-    rc = rc < 0 ? rc : json_put_attribute(object, "max_requests_per_sm", &o->max_requests);
-    if (rc < 0 || !o->measured) {
-        return rc;
-    }
-    rc = put_bounds(object, o);
+    int rc = put_bounds(object, o);
     if (rc == 0 && o->lanes_merge_known) {
         rc = json_put_bool(object, "lanes_count_as_mergers", o->lanes_merge_in_table);
     }
@@ -104,6 +95,19 @@ int json_put_outstanding(json_t *root, const struct dissection *dissection)
     for (size_t i = 0; rc == 0 && i < o->spike_count; i++) {
         rc = put_spike(spikes, &o->spikes[i]);
     }
+    return rc;
+}
+
+int json_put_outstanding(json_t *root, const struct dissection *dissection)
+{
+    const struct outstanding_result *o = &dissection->outstanding;
+    json_t *object = json_put_object(root, "outstanding");
+    int rc = object ? put_structure(object, o) : error_memory();
+    rc = rc < 0 ? rc : json_put_attribute(object, "entries", &o->entries);
+    rc = rc < 0 ? rc : json_put_attribute(object, "mergers", &o->mergers);
+    rc = rc < 0 ? rc : json_put_attribute(object, "loads_per_warp", &o->loads_per_warp);
+    rc = rc < 0 ? rc : json_put_attribute(object, "max_requests_per_sm", &o->max_requests);
+    rc = rc < 0 || !o->measured ? rc : put_shown(object, o);
     return rc < 0 ? rc : put_paces(object, o);
 }
 

@@ -426,6 +426,7 @@ int statistics_write(const char *path, const struct model *model,
         return error_memory();
     }
     statistics_total(&total, statistics);
+    json_check_whole(); /* what was lost before is others' */
     json_t *root = json_object();
     json_put_string(root, "schema", "sonde.statistics/1");
     json_put_string(root, "model", model->name);
@@ -443,7 +444,8 @@ int statistics_write(const char *path, const struct model *model,
     if (placements) {
         put_placements(root, placements);
     }
-    int rc = json_to_file(path, root);
+    int rc = json_check_whole();
+    rc = rc < 0 ? rc : json_to_file(path, root);
     json_decref(root);
     return rc;
 }

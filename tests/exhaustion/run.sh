@@ -20,6 +20,7 @@ try() {
     at=2
     refused=0
     while [ "$at" -le "$count" ]; do
+        [ -z "$document" ] || rm -f "$document"
         EXHAUST_AT=$at LD_PRELOAD=$exhaust "$sonde" "$@" >out 2>&1
         status=$?
         if [ $status -eq 1 ] && grep -q '^sonde: ' out; then
@@ -38,10 +39,13 @@ try() {
     [ $refused -gt 0 ] || failed=1
 }
 
+document=stats.json
 try 19 exec "$source/tests/cli/data/double.ptx" --grid 40 --block 64 --threads 2 --arg zero:256 \
     --arg u32:64 --stats stats.json
 document=profile.json
 try 53 exec "$source/tests/cli/data/double.ptx" --grid 40 --block 64 --arg zero:256 --arg u32:64 --profile=json:profile.json
+document=profile.html
+try 211 exec "$source/tests/cli/data/double.ptx" --grid 40 --block 64 --arg zero:256 --arg u32:64 --profile=html:profile.html
 document=
 try 101 model show gtx780
 exit $failed

@@ -2,9 +2,8 @@
 # A dissection becomes a model, and the model's dissection tells the same: every attribute, latencies
 # within a cycle, bandwidths within five percent. Kinds of access (latency_patterns) and accesses that
 # conflict are sums of more than one parameter that was rounded: they may differ by four cycles, and a
-# rare kind may show in one walk alone. Loads in flight behind an L1 that draws its victims may be told
-# of one of the two alone: slices of L2 are dealt out otherwise, and one of four counts of loads then jumps
-# at another number.
+# rare kind may show in one walk alone. gtx560ti's loads in flight are not told again: its model deals out
+# slices of L2 otherwise, and one of four counts of loads then jumps at another number.
 # whole: gtx560ti m2070 gtx560ti-48k 8600gts
 closes() { # MODEL [OPTION]...
     model=$1
@@ -15,7 +14,9 @@ closes() { # MODEL [OPTION]...
     "$SONDE" compare told.json again.json --cycles 1 --percent 5 >fine
     "$SONDE" compare told.json again.json --cycles 4 --percent 5 >coarse
     grep -q '^[1-9][0-9][0-9] the same' coarse || fail "$model: too little was compared: $(tail -n 1 coarse)"
-    ! grep -v 'latency_patterns\|conflict_latency\| the same\|^only in A  outstanding' fine || fail "$model $*: that did not come back"
+    lost='^$'
+    [ "$model" != gtx560ti ] || lost='^only in A  outstanding'
+    ! grep -v 'latency_patterns\|conflict_latency\| the same' fine | grep -v "$lost" || fail "$model $*: that did not come back"
     ! grep '^differs' coarse || fail "$model $*: that is further away"
 }
 closes gtx560ti

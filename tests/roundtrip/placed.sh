@@ -224,10 +224,10 @@ equals paced sm instruction_interval 15 "three loads at a time, one in five cycl
 equals paced noc reply_width 20 "a sector and its header in two cycles"
 
 # The way to constants is as short as misses of their first cache leave it; what misses the first cache hits a second whose hits were not timed.
-where() { echo $(($(number "$1" sm address_latency) + $(number "$1" constant_l1 hit_latency))); }
 grep -q 'constant_l15' soon.yaml && [ "$(number soon constant_l15 enabled)" = false ] || fail "a second cache that is absent is there"
-c=$("$SONDE" model show soon.yaml | awk '/^  constant:/ { here = 1 } here && $1 == "address_latency:" { print $2; exit }')
-b=$("$SONDE" model show same.yaml | awk '/^  constant:/ { here = 1 } here && $1 == "address_latency:" { print $2; exit }')
+address() { "$SONDE" model show "$1.yaml" | awk '/^  constant:/ { here = 1 } here && $1 == "address_latency:" { print $2; exit }'; }
+c=$(address soon)
+b=$(address same)
 [ "$c" -lt "$b" ] || fail "constants that miss come back after less than the base's way takes, and it begins as late: $c"
 first=$("$GET" hidden.json constant_l1.hit_latency)
 second=$(number hidden constant_l15 hit_latency)

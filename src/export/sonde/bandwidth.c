@@ -402,6 +402,7 @@ void model_take_bandwidth(struct bandwidth_plan *plan, struct model *base, const
     bool is_port_told = plan->request_width || plan->reply_width;
     if (!plan->reply_width && !plan->is_open) {
         plan->reply_width = ports_width_by_pace(base, root, fetched_through_l1(base, root));
+        plan->is_reply_paced = plan->reply_width > 0;
     }
     plan->has_pace = ports_take_pace(&base->sm.lanes, root);
     if (!plan->has_clock && !is_port_told) {
@@ -429,8 +430,10 @@ void model_port_lines(struct model_text *t)
                    "request_width: %" PRIu32 " B/cycle", plan->request_width);
     }
     if (plan->reply_width) {
-        model_line(t, 1, "measured: what all SMs read passes", "reply_width: %" PRIu32 " B/cycle",
-                   plan->reply_width);
+        model_line(t, 1,
+                   plan->is_reply_paced ? "measured: a warp's requests, one after the other"
+                                        : "measured: what all SMs read passes",
+                   "reply_width: %" PRIu32 " B/cycle", plan->reply_width);
     }
 }
 

@@ -331,12 +331,14 @@ static void plan_only_constants(struct latency_plan *plan, const struct model_te
         fetched_bytes(saved_cache(t->root, "constant_l1"), t->base->constant_l1.sector_bytes);
     double whole = miss - plan->constant_address;
     double left = whole - way_more(t, fetched, true), way = l2_hit - plan->lsu;
-    bool has_own = saved_cache(t->root, "constant_l15") != NULL;
+    const json_t *own = saved_cache(t->root, "constant_l15");
+    bool is_shared = own ? saved_is_of_cluster(own) : t->base->constant_l15_scope != TLB_PER_SM;
     bool is_absent = saved_is_absent(t->root, "constant_l15");
     plan->constants_have_second =
-        has_own || (t->base->constant_l15.enabled && !is_absent && left < way);
+        own || (t->base->constant_l15.enabled && !is_absent && left < way);
     if (plan->constants_have_second) {
-        plan->constant_l15_hit = rest(whole, plan->constant_l1_through);
+        uint32_t back = is_shared ? plan->constant_l15_return : 0;
+        plan->constant_l15_hit = rest(whole, back + plan->constant_l1_through);
         return;
     }
     plan->constant_l1_through = constants_through(plan, t, left, l2_hit);
@@ -472,13 +474,15 @@ static double way_of_l1(const struct latency_plan *plan, const struct model_text
 
 /* What most hits of L2 lost to translation: those of the few that are sooner by just that had it at
  * hand. 0: they did not. */
-static double translation_of_hits(const json_t *l2, uint32_t record, double hit, const json_t *root)
+static double translation_of_hits(double hit, const struct latency_plan *plan,
+                                  const struct model_text *t)
 {
-    const json_t *classes = json_object_get(l2, "hit_latencies");
+    const json_t *classes = json_object_get(saved_cache(t->root, "l2"), "hit_latencies");
     struct saved_value penalty;
-    double soonest = json_number_of(json_array_get(classes, 0), "cycles") - record;
+    double soonest = json_number_of(json_array_get(classes, 0), "cycles");
+    soonest -= plan->issue.record_cycles;
     bool is_late = json_array_size(classes) == 2 &&
-                   saved_value(&penalty, saved_tlb(root, "l1_tlb"), "miss_penalty") &&
+                   saved_value(&penalty, saved_tlb(t->root, "l1_tlb"), "miss_penalty") &&
                    penalty.value > NARROW && fabs(hit - soonest - penalty.value) <= NARROW;
     return is_late ? penalty.value : 0;
 }
@@ -591,14 +595,14 @@ void latencies_plan(struct latency_plan *plan, const struct model_text *t)
     plan_issue(&plan->issue, t);
     model_parts(&plan->parts, t);
     plan->parts.record_cycles = plan->issue.record_cycles;
-    const json_t *l2 = saved_cache(t->root, "l2");
     if (!l2_hit_of_loads(&l2_hit, plan, t)) {
         l2_hit_of_misses(&l2_hit, plan, t);
     }
-    plan_memory(plan, t, l2_hit); /* its walks miss translation as those of hits do */
-    l2_hit -= translation_of_hits(l2, plan->issue.record_cycles, l2_hit, t->root);
+    double timed = l2_hit; /* memory's walks miss translation as those of hits do */
+    l2_hit -= translation_of_hits(l2_hit, plan, t);
     plan_l1(plan, t, l2_hit);
     plan_l2(plan, t, l2_hit);
+    plan_memory(plan, t, timed); /* without L2 it is behind what the two leave of the way */
     /* What misses the caches of textures and constants goes where there is no L2 to memory. */
     double beyond = l2_hit;
     if (!way_has_l2(t) && !latency(&beyond, plan, json_object_get(t->root, "memory"), "latency")) {

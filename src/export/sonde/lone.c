@@ -13,7 +13,8 @@
 
 /* Chosen, where a member does not say what fixed it. */
 static const struct {
-    double same_cycles, most_activate, near_share, rare, left_out, narrow, least_refresh;
+    double same_cycles, most_activate, near_share, rare, left_out, narrow, least_refresh,
+        most_crossing;
     uint32_t lines_apart, line_bytes, longest_row;
 } limits = {
     .same_cycles = 2,      /* of two medians of lone loads */
@@ -23,6 +24,7 @@ static const struct {
     .left_out = 0.02,      /* of all loads, in such classes: translation that missed */
     .narrow = 0.125,       /* of a refresh, over which a class without refreshes spreads at most */
     .least_refresh = 0.05, /* share of time: the rarest that classes would show */
+    .most_crossing = 1e5,  /* cycles: l2.crossing.latency's limit */
     .lines_apart = 8,      /* of the new lines of a page, and how long one is at least: */
     .line_bytes = 128,     /* infer/latency/spectrum.c */
     .longest_row = 65536,  /* bytes */
@@ -270,7 +272,8 @@ static void take_crossing(struct bandwidth_plan *plan, struct model *base, const
 {
     struct kind far = kind_of(root, "cg", "P4");
     double more = far.latest - far.soonest - base->l2.miss_cycles - base->l2.fill_cycles;
-    if (base->l2_parts.count == 1 && in_parts(base, root) && far.count == 2 && more >= 2) {
+    if (base->l2_parts.count == 1 && in_parts(base, root) && far.count == 2 && more >= 2 &&
+        more / 2 <= limits.most_crossing) {
         base->l2_parts.crossing_cycles = (uint32_t)round(more / 2);
         plan->has_crossing = true;
     }

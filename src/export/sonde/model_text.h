@@ -23,9 +23,10 @@ struct bandwidth_plan {
     double refreshed;    /* the share of time that these would take; 0: as the base */
     bool has_no_refresh; /* lone loads meet none, or find rows open that one would have closed */
     uint32_t request_width, reply_width;
-    bool has_crossing; /* from one part of L2 to another */
-    bool has_pace;     /* of the load/store unit */
-    bool is_open;      /* ports and L2 have no limit, and `lanes` accesses send at a time */
+    bool has_crossing;   /* from one part of L2 to another */
+    bool has_pace;       /* of the load/store unit */
+    bool is_reply_paced; /* reply_width is by a warp's requests */
+    bool is_open;        /* ports and L2 have no limit, and `lanes` accesses send at a time */
     uint32_t lanes;
 };
 

@@ -102,7 +102,7 @@ void model_mshr(struct model_text *t)
     if (!saved_cache(t->root, "l1_data") || (is_base && !has_table)) {
         return;
     }
-    if (has_table || saved_value(&value, outstanding_of(t), "mergers")) {
+    if (has_table || has_mergers) {
         model_measured(comment, &value);
     }
     model_line(t, 1, comment, "miss: {entries: %" PRIu32 ", mergers: %" PRIu32 "%s}", entries,

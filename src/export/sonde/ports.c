@@ -108,21 +108,14 @@ static uint32_t request_cycles(const json_t *root)
     return is_whole ? (uint32_t)whole : 0;
 }
 
-/* No rate that was measured passes a port that takes so long for a message. */
-static bool is_refuted(const struct model *base, const json_t *root, uint32_t bytes,
-                       uint32_t cycles)
-{
-    double read = ports_measured(root, "read_bandwidth");
-    return ports_alone(root) * cycles > bytes ||
-           read * (1 - limits.exact) > ports_rate(base, root, bytes, cycles);
-}
-
 uint32_t ports_width_by_pace(const struct model *base, const json_t *root, uint32_t bytes)
 {
     uint32_t cycles = request_cycles(root), width = base->noc.reply_bytes_per_cycle;
     uint32_t message = base->noc.header_bytes + bytes;
     double own = width > 0 ? ports_message_cycles(base, bytes, width) : 1;
-    if (cycles == 0 || own == cycles || (cycles > own && is_refuted(base, root, bytes, cycles))) {
+    bool has_rate = ports_measured(root, "read_bandwidth") > 0 || ports_alone(root) > 0;
+    /* Slower than the port may be the unit, so a rate that was measured says more. */
+    if (cycles == 0 || cycles == own || (cycles > own && has_rate)) {
         return 0;
     }
     uint32_t needed = (message + cycles - 1) / cycles;

@@ -102,14 +102,14 @@ static void issue_lines(struct model_text *t, const json_t *sm, bool has_issue)
 /* ---- without them: what stands around loads in flight (infer/outstanding/around.c) ---- */
 
 static const struct {
-    const char *unit, *op, *otherwise;
+    const char *op, *otherwise;
     enum isa_unit id;
     bool is_bound_by_others; /* a rate is not all that the unit has */
 } around[] = {
-    {"alu", "logic", "iadd", UNIT_ALU, false},
-    {"lsu", "lds4", "lds4", UNIT_LSU, true}, /* by banks */
-    {"branch", "branch", "branch", UNIT_BRANCH, false},
-    {"barrier", "barrier", "barrier", UNIT_BARRIER, false},
+    {"logic", "iadd", UNIT_ALU, false},
+    {"lds4", "lds4", UNIT_LSU, true}, /* by banks */
+    {"branch", "branch", UNIT_BRANCH, false},
+    {"barrier", "barrier", UNIT_BARRIER, false},
 };
 enum { AROUND = sizeof around / sizeof *around };
 
@@ -149,9 +149,10 @@ static void around_lines(struct model_text *t)
                 model_line(t, 1, "", "units:");
             }
             has_head = true;
-            model_line(t, 2, "measured: what stands around loads", "%s: {%s}", around[i].unit,
-                       strbuf_text(&text));
+            model_line(t, 2, "measured: what stands around loads", "%s: {%s}",
+                       isa_unit_text(around[i].id), strbuf_text(&text));
         }
+        t->out.failed = t->out.failed || strbuf_failed(&text);
         strbuf_free(&text);
     }
 }

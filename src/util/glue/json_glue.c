@@ -296,10 +296,6 @@ int json_to_text(char **text, const json_t *value)
     if (!value) { /* there was no memory for it */
         return error_memory();
     }
-    int rc = json_check_whole();
-    if (rc < 0) {
-        return rc;
-    }
     write_value(&buf, value, 0);
     strbuf_append(&buf, "\n");
     *text = strbuf_take(&buf);

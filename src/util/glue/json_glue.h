@@ -32,8 +32,8 @@ json_t *json_put_object(json_t *object, const char *key);
 json_t *json_put_array(json_t *object, const char *key);
 
 /* SONDE_ENOMEM if this thread's last json_put or json_append failed for want of memory, or any
- * before it, since this was asked. What writes a document asks it, so that none has less than was
- * put into it; who makes something else of a document asks by itself. */
+ * before it, since this was asked. A builder that looks at no single return asks before it begins,
+ * for what was lost before is others', and when it has ended. */
 int json_check_whole(void);
 
 /* The object of an array whose "id" is `id`, borrowed; NULL: none, or no array. */
