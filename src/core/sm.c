@@ -41,6 +41,8 @@ static int spec_check(const struct sm_spec *spec)
         {spec->lsu_queue_entries == 0 || spec->texture.queue_entries == 0 ||
              spec->constant.queue_entries == 0,
          "a queue has no entries"},
+        {spec->lsu_tag_banks > WARP_LANES || (spec->lsu_tag_banks & (spec->lsu_tag_banks - 1)),
+         "lsu_tag_banks is no power of two up to 32"},
         {spec->lanes.parallel > SM_MAX_WARPS, "more than 64 accesses are to send at a time"},
         {spec->pending.kind >= PENDING_KIND_COUNT, "no such structure for what is outstanding"},
         {spec->pending.kind != PENDING_NONE && spec->pending.entries == 0,

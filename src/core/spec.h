@@ -174,6 +174,7 @@ struct sm_spec {
     uint32_t lsu_queue_entries;   /* warp memory instructions waiting at the load/store unit */
     uint32_t lsu_cycles;          /* address path from issue to the first cache lookup */
     uint32_t lsu_local_cycles;    /* the same of local memory; 0: lsu_cycles */
+    uint32_t lsu_tag_banks;       /* of L1, as a load finds them; 0: a line is looked up in a cycle */
     uint32_t lsu_readonly_cycles; /* the same of .nc loads that L1 serves; 0: lsu_cycles */
     struct lanes_spec lanes;
     struct pending_spec pending;

@@ -24,14 +24,15 @@ enum index_kind {
 /*
  * A function from address to set. BITS: set bit i is address bit bits[i]. XOR: set bit i is the
  * parity of (address & masks[i]). MODULO: (address / unit_bytes) mod sets. HASH: the same with the
- * number's bits mixed. MAP: (address / unit_bytes) mod map_count looked up in map[].
+ * number's bits mixed. ROUNDS: (number mod block_units + what is drawn for the block) mod sets. MAP: (address / unit_bytes) mod map_count looked up in map[].
  */
 struct index_spec {
     enum index_kind kind;
     uint32_t mask_count;
     uint64_t masks[MEM_MAX_INDEX_MASKS]; /* BITS: one bit each */
-    uint32_t unit_bytes;                 /* MODULO, HASH, MAP; 0: the line */
-    uint64_t seed;                       /* HASH */
+    uint32_t unit_bytes;                 /* MODULO, HASH, ROUNDS, MAP; 0: the line */
+    uint64_t seed;                       /* HASH, ROUNDS */
+    uint32_t block_units;                /* ROUNDS */
     uint32_t map_count;
     uint16_t map[MEM_MAX_MAP];
 };
@@ -168,6 +169,7 @@ struct noc_spec {
     uint32_t reply_bytes_per_cycle;        /* per destination port; 0: unlimited */
     uint32_t header_bytes;
     uint32_t write_granule_bytes; /* written data travel in whole pieces of this; 0: as they are */
+    bool folds_header;            /* whole pieces go without one, a single word in one */
     uint32_t queue_entries;       /* per source port, at least 1 */
     struct noc_flits_spec flits;
 };

@@ -103,6 +103,7 @@ void check_index(const struct subject *subject, const struct index_spec *index, 
                                        [INDEX_XOR] = "masks",
                                        [INDEX_MODULO] = "unit",
                                        [INDEX_HASH] = "unit",
+                                       [INDEX_ROUNDS] = "block",
                                        [INDEX_MAP] = "map"};
     const char *key = keys[index->kind];
     if (mem_index_check(index, sets) < 0) {
@@ -270,8 +271,11 @@ void normalise_index(struct index_spec *index)
     } else {
         index->unit_bytes = 0;
     }
-    if (index->kind != INDEX_HASH) {
+    if (index->kind != INDEX_HASH && index->kind != INDEX_ROUNDS) {
         index->seed = 0;
+    }
+    if (index->kind != INDEX_ROUNDS) {
+        index->block_units = 0;
     }
     if (index->kind != INDEX_MAP) {
         index->map_count = 0;

@@ -66,6 +66,7 @@ struct lsu_access {
     uint8_t copy_group;  /* of a cp.async: its place in warp->copies */
     uint32_t copy_epoch; /* likewise: see async/arrive.c */
     bool started, bypass, answered;
+    bool banked;            /* it looks up several lines in a cycle */
     bool holds_warp;        /* its warp issues nothing until it is complete */
     bool performed;         /* an atomic: on the memory image */
     uint32_t unserved_left; /* an atomic: requests that L2 has not performed */

@@ -11,6 +11,7 @@
  */
 #include <stdlib.h>
 
+#include "core/memory/tag_banks.h"
 #include "core/state.h"
 #include "util/error.h"
 
@@ -53,6 +54,14 @@ static bool holds_warp(const struct sm *sm, const struct lsu_access *access)
     return sm->stores_wait.holds && path_store_waits(sm, access->pipe, &access->detail->access);
 }
 
+/* The head's turn comes when it is ready for its first lookup and nothing holds the queue. */
+static void head_next(struct sm *sm, struct lsu_queue *queue)
+{
+    uint64_t lookup = queue->head->lookup_cycle;
+    uint64_t next = lookup > queue->free_cycle ? lookup : queue->free_cycle;
+    lsu_set_next(&sm->lsu, queue, next > sm->cycle ? next : sm->cycle + 1);
+}
+
 int lsu_enqueue_spare(struct sm *sm, enum pipe pipe)
 {
     struct lsu_queue *queue = &sm->lsu.queue[pipe];
@@ -69,6 +78,7 @@ int lsu_enqueue_spare(struct sm *sm, enum pipe pipe)
     access->lookup_cycle = sm->cycle + lookup_cycles(sm, &access->detail->access, pipe);
     access->count = access->sent = access->replies_left = 0;
     access->started = access->answered = access->performed = false;
+    access->banked = false;
     access->stalled = false;
     access->written_ps = 0;
     struct sm_warp *warp = access->warp;
@@ -88,8 +98,7 @@ int lsu_enqueue_spare(struct sm *sm, enum pipe pipe)
     queue->end = &access->next;
     queue->count++;
     if (queue->head == access) {
-        lsu_set_next(&sm->lsu, queue,
-                     access->lookup_cycle > sm->cycle ? access->lookup_cycle : sm->cycle + 1);
+        head_next(sm, queue);
     }
     return 0;
 }
@@ -102,8 +111,7 @@ static void head_pop(struct sm *sm, struct lsu_queue *queue)
         lsu_set_next(&sm->lsu, queue, CYCLE_NEVER);
         return;
     }
-    uint64_t lookup = queue->head->lookup_cycle;
-    lsu_set_next(&sm->lsu, queue, lookup > sm->cycle ? lookup : sm->cycle + 1);
+    head_next(sm, queue);
 }
 
 /* The head has sent all that it has to send. */
@@ -122,6 +130,23 @@ static void head_leave(struct sm *sm, struct lsu_queue *queue)
     }
 }
 
+/* A load that is served by L1's banks: a line of each in a cycle. Returns what lsu_send() does. */
+static int send_banked(struct sm *sm, struct lsu_access *head)
+{
+    const uint32_t line = sm->spec->coalesce.segment_bytes, banks = sm->spec->lsu_tag_banks;
+    uint32_t asked = 0;
+    int rc = 0;
+    while (rc == 0 && head->sent < head->count) {
+        uint32_t bank = tag_bank(&head->detail->transaction[head->sent], line, banks);
+        if (asked >> bank & 1) {
+            break;
+        }
+        asked |= 1u << bank;
+        rc = lsu_send(sm, head);
+    }
+    return rc;
+}
+
 static void queue_cycle(struct sm *sm, struct lsu_queue *queue)
 {
     struct lsu_access *head = queue->head;
@@ -132,7 +157,7 @@ static void queue_cycle(struct sm *sm, struct lsu_queue *queue)
         return;
     }
     if (rc == 0 && head->sent < head->count) {
-        rc = lsu_send(sm, head);
+        rc = head->banked ? send_banked(sm, head) : lsu_send(sm, head);
     }
     if (rc < 0) {
         sm_fault(sm, rc);
@@ -175,6 +200,7 @@ static void queue_reset(struct sm *sm, struct lsu_queue *queue)
     }
     queue->end = &queue->head;
     queue->count = 0;
+    queue->free_cycle = 0;
     lsu_set_next(&sm->lsu, queue, CYCLE_NEVER);
 }
 

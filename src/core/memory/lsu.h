@@ -28,6 +28,7 @@ struct lsu_queue {
     uint32_t count, entries;
     uint32_t lookup_cycles;   /* issue to the first lookup */
     uint32_t interval_cycles; /* between two requests of an access */
+    uint64_t free_cycle;      /* the access before has the banks until then: tag_banks.h */
     uint64_t next_cycle;      /* the head may go on; CYCLE_NEVER: nothing to do, or refused */
 };
 

@@ -16,6 +16,8 @@
  * memory reached by a generic address goes as global memory does; lanes of a generic access with
  * mixed spaces that reach local memory take no part in the requests.
  */
+#include "core/memory/banks.h"
+#include "core/memory/tag_banks.h"
 #include "core/state.h"
 
 #define LOCAL_WORD_BYTES 4
@@ -210,6 +212,24 @@ static uint32_t global_transactions(struct sm *sm, struct lsu_access *access)
     return count;
 }
 
+/* A load of device memory takes as long as the banks of L1's data do, and its lines their turns in
+ * those of its tags. */
+static void take_banks(struct sm *sm, struct lsu_access *access)
+{
+    struct access_detail *detail = access->detail;
+    const struct sm_spec *spec = sm->spec;
+    bool is_device = detail->access.space == SPACE_GLOBAL || detail->access.space == SPACE_NONE;
+    access->banked = spec->lsu_tag_banks > 0 && access->kind == ACCESS_LOAD && is_device;
+    if (!access->banked) {
+        return;
+    }
+    sm->lsu.queue[PIPE_LSU].free_cycle = sm->cycle + banks_passes(&spec->shared, &detail->access);
+    if (access->count > 1) {
+        tag_banks_order(detail->transaction, access->count, spec->coalesce.segment_bytes,
+                        spec->lsu_tag_banks);
+    }
+}
+
 void path_prepare(struct sm *sm, struct lsu_access *access)
 {
     static const struct coalesce_spec by_sectors = {.segment_bytes = COALESCE_SECTOR_BYTES,
@@ -232,6 +252,7 @@ void path_prepare(struct sm *sm, struct lsu_access *access)
         choose_l1(sm, access);
         access->count = detail->access.space == SPACE_LOCAL ? local_transactions(sm, access)
                                                             : global_transactions(sm, access);
+        take_banks(sm, access);
         break;
     }
 }

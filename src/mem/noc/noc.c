@@ -47,6 +47,10 @@ int mem_noc_check(const struct noc_spec *spec, uint32_t sources, uint32_t target
         return error_set(SONDE_EINPUT,
                          "network: queue entries, sources and targets must be at least 1");
     }
+    if (spec->folds_header && spec->write_granule_bytes != NOC_SECTOR_BYTES) {
+        return error_set(SONDE_EINPUT, "network: folds_header needs a write_granule of %d B",
+                         NOC_SECTOR_BYTES);
+    }
     const struct noc_ops *ops = kinds[spec->kind];
     return ops->check ? ops->check(spec, sources, targets) : 0;
 }

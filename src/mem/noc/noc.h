@@ -41,14 +41,45 @@ static inline void noc_give_reply(const struct mem_outlet *outlet, struct mem_re
 /* Bytes on the wire, each way. */
 #define NOC_SECTOR_BYTES 32 /* what is counted */
 
+/* Every piece that the write touches is written whole. */
+static inline bool noc_writes_whole(const struct mem_request *r, uint64_t granule)
+{
+    if ((r->paddr | r->bytes) & (granule - 1)) {
+        return false;
+    }
+    bool whole = true;
+    for (uint32_t at = 0; at < 128 && (r->written[0] | r->written[1]); at += NOC_SECTOR_BYTES) {
+        uint32_t piece = (uint32_t)(r->written[at / 64] >> at % 64);
+        whole = whole && (piece == 0 || piece == UINT32_MAX);
+    }
+    return whole;
+}
+
+/* Lanes that want one word take turns, and each turn is a packet; without turns one lane does it
+ * for all. */
+static inline uint32_t noc_atomic_bytes(const struct noc_spec *spec, const struct mem_request *r)
+{
+    uint32_t passes = r->passes, sectors = r->sectors ? r->sectors : 1;
+    if (passes == 0 || (sectors == 1 && r->lanes <= passes)) {
+        return spec->header_bytes * (passes ? passes : 1);
+    }
+    return spec->header_bytes * ((passes + sectors - 1) / sectors) + NOC_SECTOR_BYTES * passes;
+}
+
 static inline uint32_t noc_request_bytes(const struct noc_spec *spec, const struct mem_request *r)
 {
+    if (spec->folds_header && r->kind == MEM_ATOMIC) {
+        return noc_atomic_bytes(spec, r);
+    }
     bool carries = r->kind == MEM_WRITE || r->kind == MEM_ATOMIC;
     uint64_t bytes = r->bytes, granule = spec->write_granule_bytes;
     if (granule > 0) {
         bytes = ((r->paddr + bytes - 1) / granule - r->paddr / granule + 1) * granule;
         uint64_t touched = (uint64_t)r->sectors * NOC_SECTOR_BYTES;
         bytes = touched > 0 && touched < bytes ? touched : bytes;
+    }
+    if (spec->folds_header && r->kind == MEM_WRITE && noc_writes_whole(r, granule)) {
+        return (uint32_t)bytes;
     }
     return spec->header_bytes + (carries ? (uint32_t)bytes : 0);
 }

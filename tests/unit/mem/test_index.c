@@ -85,6 +85,32 @@ static void a_hash_spreads_every_stride_over_all_sets(void **state)
     assert_int_equal(set_of(&index, 47, 128), set_of(&index, 47, 255));
 }
 
+/* Neighbours are dealt in turn, whatever their block begins with; blocks begin anywhere. */
+static void rounds_spread_neighbours_evenly(void **state)
+{
+    (void)state;
+    enum { SETS = 48, BLOCK = 64, BLOCKS = 4096 };
+    const struct index_spec index = {
+        .kind = INDEX_ROUNDS, .unit_bytes = 512, .block_units = BLOCK, .seed = 1};
+    uint32_t starts[SETS] = {0};
+    assert_int_equal(mem_index_check(&index, SETS), 0);
+    for (uint64_t block = 0; block < BLOCKS; block++) {
+        uint32_t first = mem_index_set(&index, SETS, 128, block * BLOCK * 512);
+        starts[first]++;
+        for (uint64_t unit = 0; unit < BLOCK; unit++) {
+            uint64_t address = (block * BLOCK + unit) * 512;
+            assert_int_equal(mem_index_set(&index, SETS, 128, address), (first + unit) % SETS);
+            assert_int_equal(mem_index_set(&index, SETS, 128, address + 511),
+                             (first + unit) % SETS);
+        }
+    }
+    for (uint32_t set = 0; set < SETS; set++) {
+        assert_in_range(starts[set], BLOCKS / SETS / 2, BLOCKS / SETS * 3 / 2);
+    }
+    const struct index_spec none = {.kind = INDEX_ROUNDS};
+    assert_int_equal(mem_index_check(&none, SETS), SONDE_EINPUT);
+}
+
 static void no_bits_number_one_set(void **state)
 {
     (void)state;
@@ -128,6 +154,7 @@ int main(void)
         cmocka_unit_test(modulo_needs_no_power_of_two),
         cmocka_unit_test(a_map_sends_residues_to_sets),
         cmocka_unit_test(a_hash_spreads_every_stride_over_all_sets),
+        cmocka_unit_test(rounds_spread_neighbours_evenly),
         cmocka_unit_test(no_bits_number_one_set),
         cmocka_unit_test(functions_that_miss_the_sets_are_refused),
     };
