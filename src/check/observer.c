@@ -423,6 +423,8 @@ static void arrives(struct exec_warp *warp)
 {
     struct watched_cta *cta = watched(warp);
     struct check *check = cta->launch->check;
+    if (exec_barrier_is_of_products(warp->barrier_kind))
+        return;
     if (warp->barrier_kind >= BARRIER_CLUSTER_ARRIVE) {
         cluster_meets(cta, warp);
         if (warp->barrier_kind == BARRIER_CLUSTER_WAIT)
@@ -456,6 +458,7 @@ static void released(struct exec_warp *warp, uint64_t warps, bool by_exit)
         cta->gone |= UINT64_C(1) << index;
     else if (warp->barrier_kind == BARRIER_ARRIVE)
         warps &= ~(UINT64_C(1) << index); /* it has never waited */
+    warps &= ~products_released(cta, warps);
     while (warps) {
         const struct exec_warp *first = cta->warps[__builtin_ctzll(warps)];
         uint32_t id = first->barrier_id;

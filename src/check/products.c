@@ -20,9 +20,10 @@
 
 struct products {
     struct under_way {
-        uint32_t made, over, count; /* groups; those that are over; products under way */
-        bool begun;                 /* a wgmma.fence has been */
-        uint32_t *touched;          /* by register: pc + 1 of an access since the last one */
+        uint32_t made, waited, count; /* groups; those that it waits for; products under way */
+        uint32_t over;     /* those of them that are over in all warps of the warpgroup */
+        bool begun;        /* a wgmma.fence has been */
+        uint32_t *touched; /* by register: pc + 1 of an access since the last one */
         struct {
             uint32_t pc, group;
         } product[UNDER_WAY];
@@ -202,7 +203,7 @@ static void forget(struct under_way *u, uint32_t left)
         if (u->product[i].group + left >= u->made)
             u->product[kept++] = u->product[i];
     u->count = kept;
-    u->over = u->made > left ? u->made - left : 0;
+    u->waited = u->made > left ? u->made - left : 0;
 }
 
 static void begin(struct under_way *u, uint32_t pc)
@@ -292,4 +293,27 @@ void products_issue(struct watched_cta *cta, const struct exec_warp *warp, uint3
         u->made++;
     else if (info->products == GROUPS_WAIT)
         forget(u, info->products_left);
+}
+
+/* It has waited for its first `over` groups: what all warps of its warpgroup read for these may be
+ * written. */
+static void groups_are_over(struct watched_cta *cta, uint32_t index, uint32_t over)
+{
+    for (uint64_t rest = cta_warpgroup(index); cta->products && rest; rest &= rest - 1) {
+        uint32_t *known = &cta->products->warp[__builtin_ctzll(rest)].over;
+        *known = over > *known ? over : *known;
+    }
+}
+
+uint64_t products_released(struct watched_cta *cta, uint64_t warps)
+{
+    uint64_t of_products = 0;
+    for (uint64_t rest = warps; rest; rest &= rest - 1) {
+        uint32_t index = (uint32_t)__builtin_ctzll(rest);
+        enum exec_barrier_kind kind = cta->warps[index]->barrier_kind;
+        of_products |= exec_barrier_is_of_products(kind) ? rest & -rest : 0;
+        if (kind == BARRIER_PRODUCTS_WAIT)
+            groups_are_over(cta, index, cta->products ? cta->products->warp[index].waited : 0);
+    }
+    return of_products;
 }

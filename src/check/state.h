@@ -320,6 +320,8 @@ void products_issue(struct watched_cta *cta, const struct exec_warp *warp, uint3
 /* A product reads bytes of shared memory; an instruction at `pc` writes a granule of it. */
 void products_read(struct watched_cta *cta, const struct exec_warp *warp, uint64_t offset,
                    uint64_t bytes);
+/* Those of the warps just let go that have waited for groups of products. */
+uint64_t products_released(struct watched_cta *cta, uint64_t warps);
 void products_written(struct watched_cta *cta, const struct exec_warp *warp, uint32_t pc,
                       uint32_t lane, uint64_t offset, uint32_t granule);
 

@@ -1,10 +1,38 @@
 /*
  * Warps at barriers: exec/barrier.h counts and says who may go on; here they stop and go. A
  * released warp issues again after the barrier unit's latency. At the barrier of a cluster
- * (exec/cluster.h) that is the time that the last arrival takes to be known on all its SMs.
+ * (exec/cluster.h) that is the time that the last arrival takes to be known on all its SMs. Where
+ * the warps of a warpgroup wait for groups of products, it is the end of the last of the four's;
+ * that these begin together on the machine, since they share b, is left out.
  */
 #include "core/repeat.h"
 #include "core/state.h"
+
+/* When what the warp has waited for is over in all warps of its warpgroup; 0: at once. */
+static uint64_t products_over_cycle(const struct sm *sm, const struct sm_warp *warp)
+{
+    const struct sm_cta *cta = warp->cta;
+    uint32_t wanted = cta->barriers.products.wanted[warp->index];
+    uint64_t cycle = 0;
+    for (uint64_t rest = wanted ? cta_warpgroup(warp->index) & cta->barriers.alive : 0; rest;
+         rest &= rest - 1) {
+        const struct sm_warp *one = &sm->warp[cta->slot_of[__builtin_ctzll(rest)]];
+        uint64_t ready = one->group_ready[(wanted - 1) % PRODUCT_GROUPS];
+        cycle = ready > cycle ? ready : cycle;
+    }
+    return cycle;
+}
+
+/* Of a warp that is let go now. */
+static uint64_t release_cycle(const struct sm *sm, const struct sm_warp *warp)
+{
+    if (!exec_barrier_is_of_products(warp->exec.barrier_kind)) {
+        return sm->cycle + sm->unit[UNIT_BARRIER].latency_cycles;
+    }
+    uint64_t over = products_over_cycle(sm, warp);
+    over = over > sm->cycle ? over : sm->cycle;
+    return over > warp->next_issue ? over : warp->next_issue;
+}
 
 static void release(struct sm *sm, struct sm_cta *cta, uint64_t indices)
 {
@@ -12,7 +40,7 @@ static void release(struct sm *sm, struct sm_cta *cta, uint64_t indices)
         struct sm_warp *warp = &sm->warp[cta->slot_of[__builtin_ctzll(indices)]];
         if (warp->state == WARP_AT_BARRIER) {
             warp->state = WARP_RUNNING;
-            warp->next_issue = sm->cycle + sm->unit[UNIT_BARRIER].latency_cycles;
+            warp->next_issue = release_cycle(sm, warp);
             warp_refresh(sm, warp);
         }
     }
@@ -62,9 +90,29 @@ static void cluster_barrier(struct sm *sm, struct sm_warp *warp)
     warp_refresh(sm, warp);
 }
 
+static void products_barrier(struct sm *sm, struct sm_warp *warp)
+{
+    struct sm_cta *cta = warp->cta;
+    uint64_t self = 1ull << warp->index;
+    uint32_t made = cta->barriers.products.made[warp->index];
+    bool arrives = warp->exec.barrier_kind == BARRIER_PRODUCTS_ARRIVE;
+    if (arrives) {
+        warp->group_ready[made % PRODUCT_GROUPS] = warp->products_ready;
+        warp_refresh(sm, warp);
+    } else {
+        warp->state = WARP_AT_BARRIER;
+    }
+    uint64_t go = cta_barriers_arrive(&cta->barriers, cta->by_index, warp->index);
+    release(sm, cta, arrives ? go & ~self : go);
+}
+
 void barrier_arrive(struct sm *sm, struct sm_warp *warp)
 {
     struct sm_cta *cta = warp->cta;
+    if (exec_barrier_is_of_products(warp->exec.barrier_kind)) {
+        products_barrier(sm, warp);
+        return;
+    }
     if (warp->exec.barrier_kind >= BARRIER_CLUSTER_ARRIVE) {
         cluster_barrier(sm, warp);
         return;

@@ -159,7 +159,6 @@ static int warp_start(struct sm *sm, struct sm_cta *cta, uint32_t slot, uint32_t
     warp->latest_result = 0;
     warp->part = 0;
     warp->products_ready = 0;
-    warp->groups = 0;
     memset(&warp->copies, 0, sizeof warp->copies);
     memset(&warp->bulk, 0, sizeof warp->bulk);
     warp->arrivals = (struct copies_arrivals){0};

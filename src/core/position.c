@@ -6,11 +6,10 @@
 
 static void why_not(char *out, size_t size, const struct sm_warp *warp)
 {
-    const struct exec_warp *exec = &warp->exec;
-    if (warp->state == WARP_AT_BARRIER && exec->barrier_kind == BARRIER_CLUSTER_WAIT) {
-        snprintf(out, size, "waits at the barrier of its cluster");
-    } else if (warp->state == WARP_AT_BARRIER) {
-        snprintf(out, size, "waits at barrier %u", exec->barrier_id);
+    char what[POSITION_WHY_MAX - 8];
+    if (warp->state == WARP_AT_BARRIER) {
+        exec_barrier_text(what, sizeof what, &warp->exec);
+        snprintf(out, size, "waits %s", what);
     } else if (warp->blocked) {
         snprintf(out, size, "waits for memory");
     } else {

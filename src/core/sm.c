@@ -316,14 +316,10 @@ bool sm_report_stall(struct sm *sm)
         enum warp_state state = sm->warp[i].state;
         uint32_t pc = (uint32_t)(sm->warp[i].next - sm->warp[i].program);
         uint32_t lane = warp->live ? (uint32_t)__builtin_ctz(warp->live) : 0;
-        if (state == WARP_AT_BARRIER && warp->barrier_kind == BARRIER_CLUSTER_WAIT) {
-            fault_set(warp, pc, lane, 0,
-                      "deadlock: the warp waits for ever at the barrier of its cluster");
-            return true;
-        }
         if (state == WARP_AT_BARRIER) {
-            fault_set(warp, pc, lane, 0, "deadlock: the warp waits for ever at barrier %u",
-                      warp->barrier_id);
+            char what[64];
+            exec_barrier_text(what, sizeof what, warp);
+            fault_set(warp, pc, lane, 0, "deadlock: the warp waits for ever %s", what);
             return true;
         }
         if (state == WARP_RUNNING) {

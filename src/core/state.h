@@ -67,8 +67,8 @@ struct sm_warp {
     struct exec_warp exec;
     struct exec_env env;
     uint64_t products_ready;              /* end of all asynchronous products so far */
-    uint64_t group_ready[PRODUCT_GROUPS]; /* end of each of the last groups of them: a ring */
-    uint32_t groups;                      /* committed so far */
+    uint64_t group_ready[PRODUCT_GROUPS]; /* end of each of the last groups of them: a ring, whose
+                                             head cta->barriers.products knows */
     struct async_groups copies, bulk;     /* of cp.async, of bulk copies to device memory */
     struct copies_arrivals arrivals;
 };

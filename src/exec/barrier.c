@@ -1,6 +1,8 @@
 /* Counting at barriers; see barrier.h. */
 #include "exec/barrier.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 void cta_barriers_init(struct cta_barriers *barriers, uint32_t warps)
@@ -40,10 +42,48 @@ static uint64_t release(struct cta_barriers *barriers, uint32_t id, struct exec_
     return waiting;
 }
 
+/* Have all warps of its warpgroup committed what it waits for? */
+static bool products_are_made(const struct cta_barriers *barriers, uint32_t index)
+{
+    const struct cta_products *products = &barriers->products;
+    for (uint64_t rest = cta_warpgroup(index) & barriers->alive; rest; rest &= rest - 1)
+        if (products->made[__builtin_ctzll(rest)] < products->wanted[index])
+            return false;
+    return true;
+}
+
+/* Of the warpgroup's warps those that need not wait any longer. */
+static uint64_t release_products(struct cta_barriers *barriers, uint32_t index)
+{
+    uint64_t released = 0;
+    for (uint64_t rest = cta_warpgroup(index) & barriers->products.waiting; rest; rest &= rest - 1)
+        if (products_are_made(barriers, (uint32_t)__builtin_ctzll(rest)))
+            released |= rest & -rest;
+    barriers->products.waiting &= ~released;
+    return released;
+}
+
+static uint64_t arrive_products(struct cta_barriers *barriers, const struct exec_warp *warp,
+                                uint32_t index)
+{
+    struct cta_products *products = &barriers->products;
+    uint32_t left = warp->barrier_id, *made = &products->made[index];
+    uint64_t self = UINT64_C(1) << index;
+    if (warp->barrier_kind == BARRIER_PRODUCTS_ARRIVE) {
+        (*made)++;
+        return release_products(barriers, index) | self;
+    }
+    products->wanted[index] = *made > left ? *made - left : 0;
+    products->waiting |= self;
+    return release_products(barriers, index);
+}
+
 uint64_t cta_barriers_arrive(struct cta_barriers *barriers, struct exec_warp *const *warps,
                              uint32_t index)
 {
     const struct exec_warp *warp = warps[index];
+    if (exec_barrier_is_of_products(warp->barrier_kind))
+        return arrive_products(barriers, warp, index);
     struct cta_barrier *barrier = &barriers->barrier[warp->barrier_id % CTA_BARRIERS];
     uint64_t self = UINT64_C(1) << index;
     barrier->arrived++;
@@ -60,10 +100,20 @@ uint64_t cta_barriers_arrive(struct cta_barriers *barriers, struct exec_warp *co
 uint64_t cta_barriers_exit(struct cta_barriers *barriers, struct exec_warp *const *warps,
                            uint32_t index)
 {
-    uint64_t released = 0;
     barriers->alive &= ~(UINT64_C(1) << index);
+    uint64_t released = release_products(barriers, index);
     for (uint32_t id = 0; id < CTA_BARRIERS; id++)
         if (barriers->barrier[id].arrived && !barriers->barrier[id].expected)
             released |= release(barriers, id, warps);
     return released;
+}
+
+void exec_barrier_text(char *out, size_t size, const struct exec_warp *warp)
+{
+    if (warp->barrier_kind == BARRIER_CLUSTER_WAIT)
+        snprintf(out, size, "at the barrier of its cluster");
+    else if (warp->barrier_kind == BARRIER_PRODUCTS_WAIT)
+        snprintf(out, size, "for products of other warps of its warpgroup");
+    else
+        snprintf(out, size, "at barrier %" PRIu32, warp->barrier_id);
 }

@@ -194,7 +194,9 @@ enum exec_barrier_kind {
     BARRIER_POPC,
     BARRIER_AND,
     BARRIER_OR,
-    BARRIER_CLUSTER_ARRIVE, /* the barrier of the cluster: exec/cluster.h */
+    BARRIER_PRODUCTS_ARRIVE, /* wgmma.commit_group: of a warpgroup, whose warps wait .. */
+    BARRIER_PRODUCTS_WAIT,   /* .. for each other's groups but the youngest `barrier_id` */
+    BARRIER_CLUSTER_ARRIVE,  /* the barrier of the cluster: exec/cluster.h */
     BARRIER_CLUSTER_WAIT
 };
 

@@ -284,27 +284,19 @@ static bool stands_for_no_branch(const struct exec_uop_info *info)
 
 /*
  * Asynchronous matrix products take the tensor core of the warp's scheduler one after the other,
- * beside the warp. They are made groups, and a wait holds the warp until all but the youngest are
- * over.
+ * beside the warp. They are made groups (core/barrier.c), and a wait holds the warp until all but
+ * the youngest are over.
  */
-static void note_products(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info)
+static void note_product(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info)
 {
     const struct product_spec *spec = &sm->spec->products;
-    if (info->product_columns) {
-        uint64_t *free = &sm->products_free[warp->scheduler];
-        uint64_t start = *free > sm->cycle ? *free : sm->cycle;
-        uint32_t columns = info->product_columns / spec->columns_per_cycle;
-        uint32_t least = spec->least_cycles + columns / 2;
-        *free = start + (columns > least ? columns : least);
-        warp->products_ready = start + spec->latency_cycles + columns;
-        warp->next_issue = start > warp->next_issue ? start : warp->next_issue;
-    } else if (info->products == GROUPS_COMMIT) {
-        warp->group_ready[warp->groups++ % PRODUCT_GROUPS] = warp->products_ready;
-    } else if (info->products == GROUPS_WAIT && warp->groups > info->products_left) {
-        uint32_t last = warp->groups - info->products_left - 1;
-        uint64_t ready = warp->group_ready[last % PRODUCT_GROUPS];
-        warp->next_issue = ready > warp->next_issue ? ready : warp->next_issue;
-    }
+    uint64_t *free = &sm->products_free[warp->scheduler];
+    uint64_t start = *free > sm->cycle ? *free : sm->cycle;
+    uint32_t columns = info->product_columns / spec->columns_per_cycle;
+    uint32_t least = spec->least_cycles + columns / 2;
+    *free = start + (columns > least ? columns : least);
+    warp->products_ready = start + spec->latency_cycles + columns;
+    warp->next_issue = start > warp->next_issue ? start : warp->next_issue;
 }
 
 /*
@@ -314,8 +306,8 @@ static void note_products(struct sm *sm, struct sm_warp *warp, const struct exec
 static uint64_t note_async(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info)
 {
     const struct mbarrier_spec *mbarrier = &sm->spec->mbarrier;
-    if (sm->spec->products.latency_cycles && (info->product_columns || info->products)) {
-        note_products(sm, warp, info);
+    if (sm->spec->products.latency_cycles && info->product_columns) {
+        note_product(sm, warp, info);
     }
     warp->copies.committed += info->copies == GROUPS_COMMIT;
     warp->bulk.committed += info->bulk == GROUPS_COMMIT;

@@ -37,11 +37,11 @@ static void add_positions(struct positions *positions, const struct flight *flig
             uint32_t w = (uint32_t)__builtin_ctzll(rest);
             const struct exec_warp *warp = &r->warp[w];
             bool waits = !(r->ready >> w & 1);
-            char why[POSITION_WHY_MAX] = "is running";
-            if (waits && warp->barrier_kind == BARRIER_CLUSTER_WAIT)
-                snprintf(why, sizeof why, "waits at the barrier of its cluster");
-            else if (waits)
-                snprintf(why, sizeof why, "waits at barrier %u", warp->barrier_id);
+            char why[POSITION_WHY_MAX] = "is running", what[POSITION_WHY_MAX - 8];
+            if (waits) {
+                exec_barrier_text(what, sizeof what, warp);
+                snprintf(why, sizeof why, "waits %s", what);
+            }
             positions_add(positions, warp, w, waits && warp->pc > 0 ? warp->pc - 1 : warp->pc, why);
         }
     }

@@ -189,9 +189,10 @@ static int deadlock(const struct runner *r)
     const struct ptx_insn *insn = warp->pc > 0 ? program->insns[warp->pc - 1] : NULL;
     const struct cta_barrier *barrier = &r->barriers.barrier[warp->barrier_id];
     struct ptx_loc loc = insn ? insn->loc : program->functions[0]->func->loc;
-    char where[96];
-    if (warp->barrier_kind == BARRIER_CLUSTER_WAIT)
-        snprintf(where, sizeof where, "warp %u at the barrier of its cluster", first);
+    char where[96], what[64];
+    exec_barrier_text(what, sizeof what, warp);
+    if (warp->barrier_kind == BARRIER_CLUSTER_WAIT || warp->barrier_kind == BARRIER_PRODUCTS_WAIT)
+        snprintf(where, sizeof where, "warp %u %s", first, what);
     else
         snprintf(where, sizeof where, "warp %u at barrier %u, to which %u of %u warps have come",
                  first, warp->barrier_id, barrier->arrived,

@@ -1,7 +1,8 @@
 /*
  * wgmma: a product of 64 rows by four warps, b and mostly a from shared memory. Each warp makes its
  * 16 rows when it issues, which the manual allows: operands must not change, nor results be read,
- * before the group is waited for. So fences and groups have nothing to do.
+ * before the group is waited for. So fences have nothing to do, and groups that one: they are the
+ * four warps' together, and a wait for one is over when all four have come so far (exec/barrier.h).
  *
  * A descriptor (9.7.15.5.1.1) names a matrix in shared memory in pieces of 16 bytes; L and S are
  * its two offsets, in 64 bits:
@@ -185,14 +186,33 @@ static int decode_factor(struct decoder *d, struct uop_wgmma *w, const struct pt
     return rc;
 }
 
-/* Groups: when they are over is the timing model's business. */
+/* Who keeps the CTA lets warps of a warpgroup wait for each other; when products are over is the
+ * timing model's business. */
+static enum exec_event run_group(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
+                                 struct exec_access *access)
+{
+    (void)access;
+    if (!mask)
+        return advance(warp);
+    const struct exec_uop_info *info = &warp->state->program->infos[warp->pc];
+    bool waits = info->products == GROUPS_WAIT;
+    warp->barrier_kind = waits ? BARRIER_PRODUCTS_WAIT : BARRIER_PRODUCTS_ARRIVE;
+    warp->barrier_id = info->products_left;
+    warp->barrier_threads = warp->barrier_value = 0;
+    warp->barrier_lanes = mask;
+    warp->state->barrier_uop = uop;
+    advance(warp);
+    return EXEC_BARRIER;
+}
+
 int decode_wgmma_group(struct decoder *d)
 {
     bool waits = d->insn->op == OP_WGMMA_WAIT;
     d->info->is_async = true;
     d->info->products = waits ? GROUPS_WAIT : GROUPS_COMMIT;
     d->info->products_left = waits ? (uint8_t)(d->insn->operands[0].imm & 7) : 0;
-    d->uop->run = run_nop;
+    d->uop->run = run_group;
+    d->uop->whole = true;
     return SONDE_OK;
 }
 
