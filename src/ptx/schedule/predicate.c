@@ -9,8 +9,7 @@
  * Which branches is the lowering's rule (ptx/lower/flow.c). A result that is computed from
  * registers and serves its side alone needs no predicate: addresses stay part of their loads. Left
  * out: sides in which something is guarded, those that do not follow each other in the text, and
- * functions with asynchronous copies or mbarriers: values of attend_turns (tests/tiled) come out
- * wrong if its producer then tests an mbarrier four cycles sooner, which is not understood.
+ * functions with jumps by a table.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -191,11 +190,10 @@ static void close_gaps(struct predicator *p, uint32_t *place)
             f->insns[pc].operands[0].target = place[f->insns[pc].operands[0].target];
 }
 
-/* Jumps by a table, and what goes on beside the warp: asynchronous copies and mbarriers. */
-static bool is_left_alone(const struct ptx_func *f)
+static bool jumps_by_table(const struct ptx_func *f)
 {
     for (uint32_t pc = 0; pc < f->insn_count; pc++)
-        if (f->insns[pc].op == OP_BRX_IDX || isa_row(f->insns[pc].op)->at_issue)
+        if (f->insns[pc].op == OP_BRX_IDX)
             return true;
     return false;
 }
@@ -212,7 +210,7 @@ int schedule_predicate(struct ptx_func *f, struct arena *arena, const struct low
     uint32_t *place = calloc(insns, sizeof *place);
     bool is_ready = p.gone && p.all && p.inner && p.is_read_first && place;
     int rc = is_ready ? 0 : error_memory();
-    if (is_ready && !is_left_alone(f)) {
+    if (is_ready && !jumps_by_table(f)) {
         for (uint32_t pc = 0; pc < f->insn_count; pc++)
             insn_visit_regs(f, &f->insns[pc], count, &p);
         for (uint32_t b = 0; b < f->block_count; b++)
