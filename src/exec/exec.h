@@ -79,6 +79,8 @@ struct exec_uop_info {
     uint16_t dst[8];                   /* slots written */
     uint8_t src_pred[4], dst_pred[2];  /* predicate slots, guard included */
     uint16_t product_columns;          /* of an asynchronous matrix product; 0: it is none */
+    uint16_t sum_count;                /* of its sums, which stand in neither src nor dst, .. */
+    const uint16_t *sums;              /* .. the slots: no access may be about to write them */
     enum isa_step product;             /* the steps of a synchronous one, .. */
     uint8_t product_steps;             /* .. and how many; 0: it is none */
     bool is_outward; /* reaches memory or the driver at its issue, without an access */

@@ -13,8 +13,20 @@ uint64_t warp_operands_ready(const struct sm_warp *warp, const struct exec_uop_i
     return operands_ready(warp, info);
 }
 
+/* An access has one of the sums of an asynchronous product as its result. */
+static bool sums_are_awaited(const struct sm_warp *warp, const struct exec_uop_info *info)
+{
+    for (uint32_t i = 0; i < info->sum_count; i++) {
+        if (warp->slot_ready[info->sums[i]] == CYCLE_NEVER) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /*
- * What accesses of the warp an instruction waits for. Any: those that hold it. A fence or
+ * What accesses of the warp an instruction waits for. Any: those that hold it. An asynchronous
+ * product: those whose results are its sums, which the scoreboard does not know. A fence or
  * a release: all, since they order everything before them. A barrier makes the CTA's accesses
  * visible to the CTA: loads and stores have taken effect in the order of the LSU's queue, so only
  * atomics, which take effect at their reply, are waited for. Any access: those with acquire before
@@ -33,7 +45,7 @@ bool warp_must_drain(const struct sm *sm, const struct sm_warp *warp,
     if (warp->outstanding == 0) {
         return false;
     }
-    if (warp->holds) {
+    if (warp->holds || (info->sum_count && sums_are_awaited(warp, info))) {
         return true;
     }
     bool accesses = info->is_load || info->is_store || info->is_atomic;

@@ -68,6 +68,10 @@ static const char text[] = ".version 8.0\n.target sm_90a\n.address_size 64\n" KE
                 PRODUCT COMMIT
                 "setp.ne.u32 %p3, %r4, 0; @%p3 bar.sync 1, 128;\n" PRODUCT COMMIT WAIT(
                     1) "setp.eq.u32 %p3, %r4, 0; @%p3 bar.sync 1, 128;\n" WAIT(0) UNREAD)
+    /* A sum that is still to come from memory. */
+    OVERWRITTEN("loaded",
+                "mov.f32 %f0, 0f40400000; st.global.f32 [%d1], %f0; ld.global.f32 %f0, [%d1];\n",
+                PRODUCT COMMIT WAIT(0) UNREAD)
     /* What the manual forbids: warps that leave, or never come. */
     OVERWRITTEN("left", "setp.eq.u32 %p3, %r4, 2; @%p3 ret;\n", PRODUCT COMMIT WAIT(0) UNREAD)
         OVERWRITTEN("never", "setp.ne.u32 %p3, %r4, 0; @%p3 bar.sync 1, 128;\n",
@@ -166,6 +170,21 @@ static void a_warp_has_waited_for_what_all_of_its_warpgroup_read(void **state)
     }
 }
 
+static void a_product_adds_to_what_is_loaded_just_before(void **state)
+{
+    (void)state;
+    struct left left;
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+        open_model(models[m]);
+        for (int functional = 0; functional < 2; functional++) {
+            run(&left, "loaded", functional);
+            for (int i = 0; i < 128; i++)
+                assert_int_equal(left.sum[i], 3 + 16);
+        }
+        rt_bench_close(&bench);
+    }
+}
+
 static void a_wait_lasts_until_the_last_of_the_four_is_over(void **state)
 {
     (void)state;
@@ -207,6 +226,7 @@ int main(void)
         cmocka_unit_test_teardown(a_wait_lasts_until_the_group_is_over, teardown),
         cmocka_unit_test_teardown(without_a_latency_a_product_is_over_when_it_issues, teardown),
         cmocka_unit_test_teardown(a_warp_has_waited_for_what_all_of_its_warpgroup_read, teardown),
+        cmocka_unit_test_teardown(a_product_adds_to_what_is_loaded_just_before, teardown),
         cmocka_unit_test_teardown(a_wait_lasts_until_the_last_of_the_four_is_over, teardown),
         cmocka_unit_test_teardown(warps_that_are_not_there_hold_nobody, teardown),
         cmocka_unit_test_teardown(a_warpgroup_that_never_comes_is_told, teardown),

@@ -143,15 +143,23 @@ static enum exec_event run_wgmma(struct exec_warp *warp, const struct uop *uop, 
 
 /* ---- decoding ---- */
 
-/* Registers of d: nothing reads them before the group is waited for, so nobody waits for them. */
+/* Registers of d: nothing reads them before the group is waited for, so nobody waits for them; but
+ * what is loaded into one must be there before the product, whether it adds to it or not. */
 static int decode_result(struct decoder *d, struct uop_wgmma *w, const struct ptx_operand *operand)
 {
-    uint8_t known = d->info->dst_count;
+    struct exec_uop_info *info = d->info;
+    uint8_t known = info->dst_count;
     int rc = SONDE_OK;
     w->count = operand->count;
+    uint16_t *sums = arena_alloc(d->arena, w->count * sizeof *sums + 1);
+    if (!sums)
+        return error_memory();
+    info->sums = sums;
     for (uint32_t i = 0; rc == SONDE_OK && i < w->count; i++) {
         rc = decode_dest_element(d, &w->d[i], &operand->elems[i]);
-        d->info->dst_count = known;
+        for (uint32_t k = known; k < info->dst_count; k++)
+            sums[info->sum_count++] = info->dst[k];
+        info->dst_count = known;
     }
     return rc;
 }
