@@ -48,6 +48,7 @@ struct sm_warp {
     uint64_t ready_cycle;
     uint64_t next_issue;    /* the instruction before allows the next from here on */
     uint64_t fence_cycle;   /* when a fence or release began that acts at the next issue; 0: none */
+    uint64_t fence_queued;  /* sm->lsu.queued at that time */
     uint64_t *slot_ready;   /* cycle at which a result is ready, by exec_uop_info.place */
     uint64_t latest_result; /* none of those that are known is ready later */
     struct sm_cta *cta;

@@ -68,7 +68,9 @@ struct exec_uop_info {
     bool is_division;        /* of floating-point numbers */
     bool acquires, releases; /* of memory order: later accesses wait for it; it for earlier ones */
     enum exec_reach reach;   /* of a fence or release */
-    enum isa_space space;    /* of a memory access, SPACE_NONE: generic */
+    bool orders_cta; /* others of the CTA see the warp's accesses behind it: a barrier, a fence or
+                        release of the CTA, an arrival at an mbarrier */
+    enum isa_space space; /* of a memory access, SPACE_NONE: generic */
     /* The slots below as places of the scoreboard: registers, then predicates. Each place stands
      * here once; places that are written come last. */
     uint8_t place_count, result_count;

@@ -27,13 +27,13 @@ static bool sums_are_awaited(const struct sm_warp *warp, const struct exec_uop_i
 /*
  * What accesses of the warp an instruction waits for. Any: those that hold it. An asynchronous
  * product: those whose results are its sums, which the scoreboard does not know. A fence or
- * a release: all, since they order everything before them. A barrier makes the CTA's accesses
- * visible to the CTA: loads and stores have taken effect in the order of the LSU's queue, so only
- * atomics, which take effect at their reply, are waited for. Any access: those with acquire before
- * it. A load: one of those before it, when the scoreboard has no place for another. Which memory a
- * generic one reads is known at issue only, so it waits too. A return from a function: all, since
- * the next call takes the same frame, and what comes late would be written into its registers and
- * local memory.
+ * a release: all, since they order everything before them. A barrier, or a fence, a release or an
+ * arrival for the CTA, makes the warp's accesses visible to the CTA: loads and stores take effect
+ * in the order of the LSU's queue, so only atomics, which do at their reply, are waited for. Any
+ * access: those with acquire before it. A load: one of those before it, when the scoreboard has no
+ * place for another. Which memory a generic one reads is known at issue only, so it waits too. A
+ * return from a function: all, since the next call takes the same frame, and what comes late would
+ * be written into its registers and local memory.
  */
 bool warp_must_drain(const struct sm *sm, const struct sm_warp *warp,
                      const struct exec_uop_info *info)
@@ -55,7 +55,7 @@ bool warp_must_drain(const struct sm *sm, const struct sm_warp *warp,
         return true;
     }
     return ((info->is_fence || info->releases) && fence_drains(sm, warp, info)) ||
-           info->is_return || (info->is_barrier && warp->atomics_out);
+           info->is_return || (info->orders_cta && warp->atomics_out);
 }
 
 static void make_ready(struct sm *sm, struct sm_warp *warp)

@@ -6,8 +6,13 @@
  * reached as far: next to nothing, accesses of device memory, some of them of lines that L2 keeps
  * in a part far from the SM (docs/asynchronous.md). Fences of the CTA and of shared memory do not
  * wait for accesses.
+ *
+ * Copies in bulk pass by the queue of the load/store unit. So a fence before which other warps have
+ * stored what a copy behind it is to read waits until what stood in that queue has taken effect.
  */
 #include "core/state.h"
+
+#define LOOK_CYCLES 8 /* from one look at the queue to the next */
 
 static uint32_t cycles_of(const struct sm *sm, enum exec_reach reach)
 {
@@ -57,10 +62,21 @@ static uint32_t longer(const struct sm *sm, enum exec_reach reach)
                                                    : 0;
 }
 
+/* Accesses of before a fence for copies are still queued. */
+static bool has_not_begun(const struct sm *sm, const struct sm_warp *warp,
+                          const struct exec_uop_info *info)
+{
+    return info->reach == REACH_COPIES && sm->lsu.begun < warp->fence_queued;
+}
+
 bool fence_begins(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info)
 {
     uint32_t cycles = cycles_of(sm, info->reach);
-    if (cycles == 0 || exec_is_guarded_off(&warp->exec)) {
+    if (warp->fence_cycle == 0) {
+        warp->fence_queued = sm->lsu.queued;
+    }
+    if ((cycles == 0 && !has_not_begun(sm, warp, info)) || exec_is_guarded_off(&warp->exec)) {
+        warp->fence_cycle = 0;
         return false;
     }
     if (warp->fence_cycle == 0) {
@@ -69,6 +85,10 @@ bool fence_begins(struct sm *sm, struct sm_warp *warp, const struct exec_uop_inf
         if (sm->gathers.send && info->reach > REACH_CTA) {
             sm->gathers.send(sm->gathers.l1);
         }
+        return true;
+    }
+    if (has_not_begun(sm, warp, info)) {
+        warp->next_issue = sm->cycle + LOOK_CYCLES;
         return true;
     }
     if (info->reach >= REACH_OTHERS && warp->fence_cycle > sm->fenced_cycle) {

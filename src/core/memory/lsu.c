@@ -45,9 +45,13 @@ int lsu_replace_spare(struct sm *sm)
     return rc;
 }
 
-/* As long as it is not known to hit: see let_go(). */
+/* As long as it is not known to hit: see let_go(). One of several spaces, since its lanes in shared
+ * memory, too, take effect when it is started, and what comes behind it does so at issue. */
 static bool holds_warp(const struct sm *sm, const struct lsu_access *access)
 {
+    if (access->detail->access.space == SPACE_NONE) {
+        return true;
+    }
     if (has_result(access->info)) {
         return sm->spec->loads_hold_warp && access->pipe != PIPE_CONSTANT;
     }
@@ -97,6 +101,7 @@ int lsu_enqueue_spare(struct sm *sm, enum pipe pipe)
     *queue->end = access;
     queue->end = &access->next;
     queue->count++;
+    sm->lsu.queued += pipe == PIPE_LSU;
     if (queue->head == access) {
         head_next(sm, queue);
     }
@@ -210,6 +215,7 @@ void lsu_reset(struct sm *sm)
     for (uint32_t i = 0; i < PIPE_COUNT; i++) {
         queue_reset(sm, &sm->lsu.queue[i]);
     }
+    sm->lsu.begun = sm->lsu.queued;
     lanes_reset(sm);
     texture_reset(sm);
     translate_reset(sm);

@@ -52,6 +52,8 @@ struct lsu {
     struct lsu_queue queue[PIPE_COUNT];
     struct lsu_access *spare; /* what the next instruction is issued into */
     struct access_pool pool;
+    uint64_t queued, begun; /* accesses of PIPE_LSU so far, and those that have taken effect, or
+                               been sent, of atomics */
     uint32_t requests_out;
     bool simple; /* one lane, a request a cycle, no bound on what is outstanding */
     struct lsu_lanes lanes;

@@ -7,30 +7,63 @@
  *     read what a kernel may not write. While SMs run in parallel, other SMs see the stores when
  *     sm_publish_stores() is called.
  *   - atomics when L2 has performed them (complete.c), in its order; those of one warp in program
- *     order. A later load or store of the same lane to the same bytes waits for them.
+ *     order. A later load or store of the same warp to the same bytes waits for them: lanes meet
+ *     without a barrier (bar.warp.sync), or in fact.
  *
  * A port that refuses a request calls space_again() when it has space.
  */
 #include "core/state.h"
 #include "util/error.h"
 
-static bool ranges_overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes)
+struct range {
+    uint64_t begin, end;
+};
+
+static struct range range_of(const struct exec_access *access, uint32_t lane)
 {
-    return a < b + b_bytes && b < a + a_bytes;
+    uint64_t begin = access->address[lane];
+    return (struct range){begin, begin + (uint64_t)access->bytes * access->vec};
 }
 
-/* Does a lane of `access` touch bytes that an unperformed atomic of the same lane will change? */
+static bool ranges_overlap(struct range a, struct range b)
+{
+    return a.begin < b.end && b.begin < a.end;
+}
+
+/* From the first byte of any lane to the last. */
+static struct range all_lanes(const struct exec_access *access)
+{
+    struct range all = {UINT64_MAX, 0};
+    for (uint32_t m = access->mask; m; m &= m - 1) {
+        struct range one = range_of(access, (uint32_t)__builtin_ctz(m));
+        all.begin = one.begin < all.begin ? one.begin : all.begin;
+        all.end = one.end > all.end ? one.end : all.end;
+    }
+    return all;
+}
+
+static bool touches(const struct exec_access *access, struct range range)
+{
+    for (uint32_t m = access->mask; m; m &= m - 1) {
+        if (ranges_overlap(range_of(access, (uint32_t)__builtin_ctz(m)), range)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Does a lane of `access` touch bytes that an unperformed atomic of its warp will change? */
 static bool waits_for_atomic(const struct sm_warp *warp, const struct exec_access *access)
 {
     if (is_fragment(access)) {
         return warp->atomics != NULL; /* its bytes are not looked at one by one */
     }
+    struct range all = all_lanes(access);
     for (const struct lsu_access *atomic = warp->atomics; atomic; atomic = atomic->next_atomic) {
         const struct exec_access *other = &atomic->detail->access;
-        for (uint32_t m = access->mask & other->mask; m; m &= m - 1) {
-            uint32_t lane = (uint32_t)__builtin_ctz(m);
-            if (ranges_overlap(access->address[lane], (uint64_t)access->bytes * access->vec,
-                               other->address[lane], (uint64_t)other->bytes * other->vec)) {
+        for (uint32_t m = other->mask; m; m &= m - 1) {
+            struct range one = range_of(other, (uint32_t)__builtin_ctz(m));
+            if (ranges_overlap(all, one) && touches(access, one)) {
                 return true;
             }
         }
@@ -90,6 +123,7 @@ bool lsu_start(struct sm *sm, struct lsu_access *access, int *rc)
     path_prepare(sm, access);
     access->unserved_left = access->count;
     access->started = true;
+    sm->lsu.begun += access->pipe == PIPE_LSU;
     if (access->holds_warp && hits(sm, access)) {
         let_go(sm, access);
     }

@@ -35,6 +35,22 @@ static enum exec_reach reach_of(const struct exec_uop_info *info, const struct p
     return scope == MOD_SCOPE_sys ? REACH_SYSTEM : REACH_OTHERS;
 }
 
+/* Arrivals at an mbarrier release unless they say .relaxed. */
+static bool orders_cta(const struct exec_uop_info *info, const struct ptx_insn *insn)
+{
+    switch (insn->op) {
+    case OP_MBARRIER_ARRIVE:
+    case OP_MBARRIER_ARRIVE_NOCOMPLETE:
+    case OP_MBARRIER_ARRIVE_EXPECT_TX:
+    case OP_MBARRIER_DROP:
+    case OP_MBARRIER_DROP_NOCOMPLETE:
+    case OP_MBARRIER_DROP_EXPECT_TX:
+        return insn->mods[MODC_SEM] != MOD_SEM_relaxed;
+    default:
+        return info->is_barrier || info->reach == REACH_CTA;
+    }
+}
+
 static void note_kind(struct exec_uop_info *info, const struct ptx_insn *insn)
 {
     const struct isa_row *row = isa_row(insn->op);
@@ -49,6 +65,7 @@ static void note_kind(struct exec_uop_info *info, const struct ptx_insn *insn)
     info->acquires = sem == MOD_SEM_acquire || sem == MOD_SEM_acq_rel;
     info->releases = sem == MOD_SEM_release || sem == MOD_SEM_acq_rel;
     info->reach = reach_of(info, insn);
+    info->orders_cta = orders_cta(info, insn);
 }
 
 static int decode_guard(struct decoder *d)
