@@ -80,8 +80,7 @@ static struct rt_bench bench;
 static const char *const models[] = {
     "inherits: h200\n",
     "inherits: h200\nsm: {lsu: {latency: 600 cycles}}\n",
-    "inherits: h200\nsm: {lsu: {latency: 600 cycles}, fence: {copies_latency: 0 cycles, "
-    "cta_latency: 0 cycles}, mbarrier: {latency: 0 cycles}}\n",
+    "inherits: h200\nsm: {lsu: {latency: 600 cycles}, fence: {copies_latency: 0 cycles}}\n",
     "inherits: h200\nsm: {lsu: {parallel: 4, request_interval: 9 cycles}}\n",
     "inherits: h200\nnoc: {request_latency: 2000 cycles}\n",
 };
