@@ -43,6 +43,7 @@ struct sets {
     struct tlb_level *level;
     size_t in_front, entries;
     bool counted; /* found by tlb/counted.c */
+    bool turns;   /* found by tlb/turns.c */
     size_t slack; /* pages that fit beside the sets */
     bool always;  /* what misses when a page is too many misses in every pass */
     bool *missed; /* per page, so far; owned */
@@ -568,11 +569,14 @@ static int find_sets(struct sets *sets)
     }
     sets->level->thrashes = good;
     if (rc == 0 && !good) {
+        rc = tlb_sets_in_turn(sets->tl, sets->out, sets->level, &sets->entries, &sets->turns);
+    }
+    if (rc == 0 && !good && !sets->turns) {
         sets->counted = tlb_can_count(sets->tl, sets->level, 2 * sets->level->fits);
         rc = sets->counted ? tlb_counted_sets(sets->tl, sets->out, sets->level, &sets->entries)
                            : by_leaving_out(sets);
     }
-    if (rc == 0 && !good && sets->entries != sets->level->fits) {
+    if (rc == 0 && !good && !sets->turns && sets->entries != sets->level->fits) {
         rc = lab_undecided(sets->tl->lab,
                            "the pages that miss together do not add up to those that fit");
     }
@@ -598,6 +602,7 @@ static void report(struct sets *sets)
         "together they are all entries%s",
         sets->level->fits, out->set_count, list, out->set_count > 12 ? " ..." : "",
         sets->level->thrashes ? "who misses"
+        : sets->turns         ? "pages in turn"
         : sets->counted       ? "who misses at times"
                               : "leaving pages out",
         more);

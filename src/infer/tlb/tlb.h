@@ -9,9 +9,9 @@
  *
  * Files, each using only those before it: base.c (walks; what lines take), view.c (what a walk
  * shows of its elements), data.c (missing data), begin.c; miss_counts.c; page.c (the page),
- * predict.c (whether it holds elsewhere), fit.c (the entries), counted.c and sets.c (the sets),
- * scope.c; visits.c (walks over a set's pages), rule.c and victims.c (its policy), policy.c; tlb.c
- * (the search for levels).
+ * predict.c (whether it holds elsewhere), fit.c (the entries), turns.c, counted.c and sets.c (the
+ * sets), scope.c; visits.c (walks over a set's pages), rule.c and victims.c (its policy), policy.c;
+ * tlb.c (the search for levels).
  */
 #ifndef SONDE_INFER_TLB_H
 #define SONDE_INFER_TLB_H
@@ -205,6 +205,10 @@ int tlb_count_fits(struct tlb_lab *tl, bool *fits, const struct tlb_level *level
 /* tlb/counted.c: the sets by who misses at times; how many entries they have together. */
 int tlb_counted_sets(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
                      size_t *entries);
+
+/* tlb/turns.c: the sets, if pages are dealt to them in turn; `found` says whether they are. */
+int tlb_sets_in_turn(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
+                     size_t *entries, bool *found);
 
 /* tlb/victims.c: the policy of a set whose pages are known. */
 int tlb_visits_policy(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level);
