@@ -16,7 +16,7 @@
  * their probabilities, by ways in the order of a cold fill, each give or take `error` (95 %).
  */
 #define INFER_MAX_EQUIVALENT 6
-#define INFER_MAX_WAYS 128
+#define INFER_MAX_WAYS 512
 
 /* Does a draw depend on the one before? */
 enum serial_dependence { SERIAL_UNKNOWN, SERIAL_NO, SERIAL_YES };

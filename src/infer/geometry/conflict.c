@@ -34,7 +34,7 @@
 /* Thresholds. Fixed by: blind trials (tests/blind). */
 static const struct {
     unsigned check_all, check_some, group_budget, ways_budget, max_passes, few_passes, min_passes,
-        most_spacings, most_ways, most_interleaved, roughly, common_multiple, drawn_unit,
+        most_spacings, most_ways, most_slow, most_interleaved, roughly, common_multiple, drawn_unit,
         drawn_range, drawn_less, drawn_budget, draws, narrow_least, narrow_walks, narrow_warm,
         narrow_loads, narrow_most;
     double drawn_sure;
@@ -59,6 +59,7 @@ static const struct {
     .drawn_sure = 0.8,      /* confidence of ways found so, as where the edge is certain */
     .most_spacings = 2500,  /* spacings of a lattice that are tried */
     .most_ways = 512,       /* ways: more are not looked for */
+    .most_slow = 128,       /* the same, where each verdict takes long */
     .most_interleaved = 512, /* elements that fit, of a path whose words lie lines apart: their
                                 sets are sought one by one */
     .roughly = 16,           /* one in so many more elements may fit where the edge is rough */
@@ -289,7 +290,7 @@ static bool settles_slowly(const struct level *level)
 static int by_spacing(struct level *level, struct ring *out)
 {
     size_t fits = level->fit.count,
-           most = settles_slowly(level) ? INFER_MAX_WAYS : limits.most_ways;
+           most = settles_slowly(level) ? limits.most_slow : limits.most_ways;
     bool conflict = false;
     int rc = 0;
     for (size_t ways = 1; rc == 0 && !conflict && ways <= fits && ways <= most; ways++) {

@@ -200,10 +200,10 @@ static size_t count_records(const struct policy_order *order, size_t *misses)
     return count;
 }
 
-/* True when every possible initial state is tried. */
-static bool is_known(const struct policy_case *of)
+/* True when every possible initial state of the rule is tried. */
+static bool is_known(const struct policy_case *of, const struct policy_rule *rule)
 {
-    return of->from_empty || of->kept_state || of->flushed;
+    return of->from_empty || of->kept_state || (of->flushed && !rule->outlasts_wash);
 }
 
 /*
@@ -223,7 +223,9 @@ static void match_policy(struct match *match, enum policy_kind kind, const struc
     }
     match->misfit[kind] = sum;
     match->fits[kind] = (double)sum <= of->allowed * (double)match->records;
-    if (!match->fits[kind] && policy_rule(kind)->remembers && !is_known(of)) {
+    const struct policy_rule *rule = policy_rule(kind);
+    bool lasts = rule->remembers || rule->outlasts_wash;
+    if (!match->fits[kind] && lasts && !is_known(of, rule)) {
         double rest = (double)(match->records - worst_records);
         match->fits[kind] = rest > 0 && (double)(sum - worst) <= of->allowed * rest;
         match->by_exception[kind] = match->fits[kind];

@@ -52,6 +52,8 @@ struct policy_rule {
     /* The state lasts over many rounds, and over an invalidation of the set: then some ways begin
      * with state 1. How many is tried. */
     bool remembers;
+    /* A wash leaves lines in the set that were hit before, so that not all is known then. */
+    bool outlasts_wash;
 
     /* How many misses of an order of one line more than ways contradict the rule, whatever the set
      * held before. NULL: misses alone do not contradict it. */

@@ -25,7 +25,8 @@
 
 /* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
 static const struct {
-    unsigned max_more, most_sizes, most_slack, many_alike, most_loads, most_left_out, hidden;
+    unsigned max_more, most_sizes, most_slack, many_alike, most_loads, most_left_out, most_members,
+        hidden;
 } limits = {
     .max_more = 80,        /* pages beyond those that fit */
     .most_sizes = 2,       /* different sizes of sets, where these are in no order */
@@ -33,6 +34,7 @@ static const struct {
     .many_alike = 100,     /* pages, of which one may be off */
     .most_loads = 4000000, /* loads that leaving pages out may cost */
     .most_left_out = 1024, /* pages: beyond, leaving out takes too long */
+    .most_members = 50000, /* pages times those of a set: beyond, only a few are left out. Chosen */
     .hidden = 2,           /* times the entries in front: so long must a walk be */
 };
 #define SLACK_WALKS 7
@@ -196,7 +198,8 @@ static int check_set(struct sets *sets, bool *good)
     struct members m = {
         .sets = sets, .page = page, .count = pages, .found = found, .start = sets->tl->lab->loads};
     int rc;
-    if (pages <= limits.most_left_out && pages >= 2 * limits.hidden * sets->in_front) {
+    if (pages <= limits.most_left_out && pages >= 2 * limits.hidden * sets->in_front &&
+        pages * level->set_count <= limits.most_members) {
         rc = find_members(&m);
         *good = rc == 0 && m.found_count == level->set_count;
     } else {

@@ -20,4 +20,9 @@ static unsigned washed_states(uint32_t ways)
 }
 
 const struct policy_rule policy_rule_LRU_LATE = {
-    .use = use, .victim = policy_set_least, .states = 1000, .washed_states = washed_states};
+    .use = use,
+    .victim = policy_set_least,
+    .states = 1000,
+    .washed_states = washed_states,
+    .outlasts_wash = true, /* the lines of the last two hits, as nothing of a wash hits */
+};
