@@ -14,7 +14,8 @@
 /* Thresholds. Chosen. */
 static const struct {
     double share, second_share, on_top, table_share, row_share, like_miss;
-    unsigned table_cycles, table_reads, most_elements, second_lines, own_run, drawn_run, held_times;
+    unsigned table_cycles, table_reads, most_elements, second_lines, own_run, drawn_run, held_times,
+        front_times, front_beside;
 } limits = {
     .like_miss = 0.05,     /* share by which a miss of L2 may differ from the median one. Chosen */
     .share = 0.5,          /* of what missed at one place of each page: fewer do at others */
@@ -28,6 +29,8 @@ static const struct {
     .second_lines = 3,     /* lines from an element to the one before it */
     .own_run = 700000,     /* requests: apart from those of all other walks */
     .drawn_run = 800000,   /* the same, of the walk over drawn places */
+    .front_times = 2,      /* times the entries in front, that a walk has pages. Chosen */
+    .front_beside = 8,     /* and so many more. Chosen */
     .held_times = 8,       /* times a walk's lines and tables, which L2 has: sets are uneven */
 };
 
@@ -71,11 +74,21 @@ static int count_slow(struct tlb_lab *tl, size_t *slow, const struct tlb_level *
     return rc;
 }
 
+/* Pages of a walk of `reach` bytes; more, if memory has them, where the level in front would hold
+ * so few: of what it holds this level is never asked. */
+static size_t pages_of(const struct tlb_lab *tl, const struct tlb_level *level, uint64_t reach)
+{
+    size_t pages = (size_t)(reach / level->page), most = (size_t)(tl->limit_bytes / level->page);
+    size_t least = level->in_front ? limits.front_times * level->in_front + limits.front_beside : 2;
+    least = least < most ? least : most;
+    return pages > least ? pages : least;
+}
+
 static int ask_places(struct tlb_lab *tl, bool *holds, const struct tlb_level *level,
                       uint64_t reach)
 {
-    size_t pages = (size_t)(reach / level->page), slow = 0, drawn = 0;
-    pages = pages < 2 ? 2 : pages < limits.most_elements ? pages : limits.most_elements;
+    size_t pages = pages_of(tl, level, reach), slow = 0, drawn = 0;
+    pages = pages < limits.most_elements ? pages : limits.most_elements;
     int rc = count_slow(tl, &slow, level, pages, false);
     rc = rc || slow == 0 ? rc : count_slow(tl, &drawn, level, pages, true);
     *holds = (double)drawn >= limits.share * (double)slow;
@@ -143,7 +156,7 @@ static int first_over_second(double *median, const struct tlb_view *view, double
 
 static int ask_data(struct tlb_lab *tl, bool *holds, const struct tlb_level *level, uint64_t reach)
 {
-    size_t pages = (size_t)(reach / level->page);
+    size_t pages = pages_of(tl, level, reach);
     struct tlb_ring ring = {.count = 2 * pages};
     struct tlb_view view;
     size_t first = 0, second = 0;
