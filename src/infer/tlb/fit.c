@@ -131,9 +131,10 @@ int tlb_find_fits(struct tlb_lab *tl, struct tlb_level *level, size_t guess)
     return fits ? lab_undecided(tl->lab, "all the %zu pages that were walked fit", most) : 0;
 }
 
-bool tlb_may_hide(const struct tlb_level *level)
+bool tlb_may_hide(const struct tlb_lab *tl, const struct tlb_level *level)
 {
-    return level->page > level->front_page && level->fits < limits.hide_times * level->in_front;
+    return level->page > level->front_page && level->fits < limits.hide_times * level->in_front &&
+           !tlb_can_count(tl, level, level->fits + 1);
 }
 
 /* Lines of a page: as many as the pages need to be too many for the level in front, if it can be.

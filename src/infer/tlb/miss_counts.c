@@ -20,7 +20,7 @@
 /* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
 static const struct {
     unsigned lines_apart, few_beside, most_hidden_passes, settled, settled_least, orders,
-        fit_passes;
+        fit_passes, front_times;
     double hidden, stray_hidden;
 } limits = {
     .lines_apart = 2, /* units from visit to visit of a page in a ring */
@@ -33,6 +33,7 @@ static const struct {
     .settled_least = 16,     /* misses: fewer do not tell whether they settle */
     .orders = 3,             /* orders that must not fit: some policies never settle in some */
     .fit_passes = 12,        /* passes of a window */
+    .front_times = 4,        /* times the entries in front: it holds few of so many parts. Chosen */
 };
 
 bool tlb_can_count(const struct tlb_lab *tl, const struct tlb_level *level, size_t pages)
@@ -78,15 +79,35 @@ void tlb_miss_counts_free(struct tlb_miss_counts *counts)
     counts->heard = NULL;
 }
 
+size_t tlb_parts(const struct tlb_level *level, size_t pages)
+{
+    size_t parts = 1, most = 1;
+    if (level->in_front && level->page > level->front_page) {
+        most = (size_t)(level->page / level->front_page);
+    }
+    while (parts < most && pages * parts < limits.front_times * level->in_front) {
+        parts *= 2;
+    }
+    return parts;
+}
+
+uint32_t tlb_place_in_part(const struct tlb_lab *tl, const struct tlb_level *level, size_t parts,
+                           size_t page, size_t round)
+{
+    uint64_t part = level->page / parts, units = part / TLB_UNIT_BYTES;
+    uint64_t line = tlb_place(tl, part, page, round * limits.lines_apart) - page * units;
+    return (uint32_t)((page * parts + round % parts) * units + line);
+}
+
 /*
- * Rounds of a ring, each of all pages in an order drawn anew. A page is visited `times` in a row,
- * by lines of its own.
+ * Rounds of a ring, each of all pages in an order drawn anew, and in other parts of them. A page is
+ * visited `times` in a row, by lines of its own.
  */
 static int draw_ring(struct tlb_ring *ring, uint32_t *index, struct tlb_miss_counts *counts,
                      const struct tlb_level *level, const uint32_t *page, uint32_t rounds,
                      size_t times)
 {
-    size_t n = counts->count;
+    size_t n = counts->count, parts = tlb_parts(level, n);
     ring->count = n * rounds * times;
     ring->unit = malloc(ring->count * sizeof *ring->unit);
     if (!ring->unit) {
@@ -96,7 +117,7 @@ static int draw_ring(struct tlb_ring *ring, uint32_t *index, struct tlb_miss_cou
         rng_permutation(index + round * n, &counts->rng, (uint32_t)n);
         for (size_t i = 0; i < n; i++) {
             uint32_t which = page ? page[index[round * n + i]] : index[round * n + i];
-            uint32_t first = tlb_place(counts->tl, level->page, which, round * limits.lines_apart);
+            uint32_t first = tlb_place_in_part(counts->tl, level, parts, which, round);
             for (size_t k = 0; k < times; k++) {
                 ring->unit[(round * n + i) * times + k] = tlb_near(first, k);
             }
@@ -148,8 +169,11 @@ static void keep_first_visits(double *excess, size_t count, size_t times)
 
 int tlb_count_misses(struct tlb_lab *tl, struct tlb_miss_counts *counts,
                      const struct tlb_level *level, const uint32_t *page,
-                     const struct tlb_count_plan *plan)
+                     const struct tlb_count_plan *wanted)
 {
+    struct tlb_count_plan in_parts = *wanted, *plan = &in_parts;
+    const size_t parts = tlb_parts(level, counts->count);
+    plan->rounds = plan->rounds > parts ? plan->rounds : (uint32_t)parts;
     size_t times = tl->twice ? 2 : 1, n = counts->count, most = tlb_most_window(tl) / times;
     size_t window = n * plan->passes < most ? n * plan->passes : most - most % n;
     uint32_t *index = calloc(n * plan->rounds, sizeof *index);
@@ -174,7 +198,7 @@ int tlb_count_misses(struct tlb_lab *tl, struct tlb_miss_counts *counts,
     }
     /* A page that the level in front always has need not be in this one. Among few that is usual.
      */
-    bool few = n <= 2 * level->in_front + limits.few_beside, heard = true;
+    bool few = n * parts <= 2 * level->in_front + limits.few_beside, heard = true;
     for (size_t i = 0; rc == 0 && i < n && !few; i++) {
         heard = heard && counts->heard[i];
     }

@@ -620,13 +620,13 @@ static int measure_found(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
     if (rc) {
         return rc;
     }
-    bool may_hide = tlb_may_hide(level);
+    bool may_hide = tlb_may_hide(tl, level), parts = tlb_parts(level, level->fits) > 1;
     size_t entries = level->fits;
     rc = may_hide ? tlb_find_spread_fits(tl, level, &entries) : 0;
     if (rc) {
         return rc;
     }
-    if (!may_hide && level->fits <= level->in_front) {
+    if (!may_hide && !parts && level->fits <= level->in_front) {
         out->present = false;
         out->miss_penalty = (struct attribute){0};
         return lab_undecided(lab, "what is slow in longer walks is so among no more pages than the "
@@ -636,14 +636,15 @@ static int measure_found(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
                  "chase op=cg: %zu pages of %llu KiB fit, one more does not; in a walk that is too "
                  "long a load hits behind one half a page before it, and misses behind one a page "
                  "before",
-                 level->fits <= level->in_front ? entries : level->fits,
+                 may_hide && level->fits <= level->in_front ? entries : level->fits,
                  (unsigned long long)level->page / 1024);
     attribute_set(&out->page, (double)level->page, "B",
                   level->unchecked ? limits.unexplained : 0.95, id);
-    set_entries(out, level, level->fits <= level->in_front ? entries : level->fits, id);
+    set_entries(out, level, may_hide && level->fits <= level->in_front ? entries : level->fits, id);
+    level->by_counting = parts && tlb_can_count(tl, level, level->fits + 1);
     rc = tlb_view_stretch(tl, level);
     rc = rc ? rc : tlb_scope(tl, out, level);
-    if (rc || level->fits <= level->in_front) {
+    if (rc || (may_hide && level->fits <= level->in_front)) {
         return rc ? rc : lab_undecided(lab, HIDDEN_SETS);
     }
     return measure_structure(tl, out, level, search, may_hide, entries);

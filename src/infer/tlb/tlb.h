@@ -165,6 +165,15 @@ size_t tlb_pages_held(const struct tlb_lab *tl, const struct tlb_level *level);
 /* Can so many pages be counted? */
 bool tlb_can_count(const struct tlb_lab *tl, const struct tlb_level *level, size_t pages);
 
+/*
+ * A level in front of smaller pages holds parts of this level's. Rounds that ask for other parts of
+ * the same pages in turn make more of them than it holds: so many parts, a power of two (1: there
+ * is no need), and where the line of a page is that is visited in a round.
+ */
+size_t tlb_parts(const struct tlb_level *level, size_t pages);
+uint32_t tlb_place_in_part(const struct tlb_lab *tl, const struct tlb_level *level, size_t parts,
+                           size_t page, size_t round);
+
 /* HIDDEN: the level in front had it; DOUBT: neither a hit nor a miss takes that long. */
 #define TLB_COUNT_ROUNDS 5 /* in a window, at least */
 enum tlb_sight { TLB_HIT, TLB_HIDDEN, TLB_MISS, TLB_DOUBT };
@@ -281,7 +290,7 @@ int tlb_find_fits(struct tlb_lab *tl, struct tlb_level *level, size_t guess);
  * does not tell how many fit. Several lines of each page do, as many as the level in front does not
  * hold: how many of the pages that seemed to fit do so then.
  */
-bool tlb_may_hide(const struct tlb_level *level);
+bool tlb_may_hide(const struct tlb_lab *tl, const struct tlb_level *level);
 int tlb_find_spread_fits(struct tlb_lab *tl, const struct tlb_level *level, size_t *entries);
 
 /* tlb/sets.c: sets, entries_per_set, steps of `out`; the set of `level`. A level with `in_front`

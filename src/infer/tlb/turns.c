@@ -178,7 +178,8 @@ static int fits_less(struct turns *t, bool *fits, size_t less)
 
 static int find_nearest(struct turns *t)
 {
-    size_t hidden = t->level->in_front ? 2 * t->level->in_front + limits.beside : 1;
+    size_t parts = tlb_parts(t->level, t->level->fits);
+    size_t hidden = t->level->in_front ? 2 * t->level->in_front / parts + limits.beside : 1;
     size_t held = t->level->fits, low = 0;
     size_t high = held > hidden ? held - hidden : 0;
     bool fits = false;
@@ -322,25 +323,43 @@ static int count_batch(struct turns *t, double *rate, uint32_t warm)
     return rc;
 }
 
-/* Does each set that is asked overflow, or not? Sets that are not at rest yet are asked again. */
-static int judge_batch(struct turns *t, double *rate, size_t from, size_t to, size_t depth)
+/*
+ * The least misses a round that each set had in several orders. A policy may let pages of a set
+ * that is not full miss for ever in some order, and what was there before may not have left yet.
+ */
+static int least_rates(struct turns *t, double *least, size_t from, size_t to)
 {
-    static const uint16_t ladder[] = {24, 80, 240};
+    static const uint16_t ladder[] = {24, 24, 24, 80, 240};
+    double *rate = calloc(t->sets + 1, sizeof *rate);
     bool open = true;
-    int rc = tlb_can_count(t->tl, t->level, t->count) ? 0 : INFER_UNDECIDED;
+    int rc = rate ? 0 : error_memory();
+    for (size_t set = from; set < to; set++) {
+        least[set] = INFINITY;
+    }
     for (size_t k = 0; rc == 0 && open && k < sizeof ladder / sizeof *ladder; k++) {
         rc = count_batch(t, rate, ladder[k]);
         open = false;
         for (size_t set = from; set < to; set++) {
-            open =
-                open || (t->ways[set] == 0 && rate[set] > limits.under && rate[set] < limits.over);
+            least[set] = fmin(least[set], rate[set]);
+            open = open || (t->ways[set] == 0 && least[set] > limits.under);
         }
     }
-    for (size_t set = from; rc == 0 && !open && set < to; set++) {
-        bool over = t->ways[set] == 0 && rate[set] >= limits.over;
-        t->ways[set] = over ? (uint32_t)depth - 1 : t->ways[set];
+    free(rate);
+    return rc;
+}
+
+/* Does each set that is asked overflow, or not? */
+static int judge_batch(struct turns *t, double *least, size_t from, size_t to, size_t depth)
+{
+    int rc = tlb_can_count(t->tl, t->level, t->count) ? least_rates(t, least, from, to)
+                                                      : INFER_UNDECIDED;
+    for (size_t set = from; rc == 0 && set < to; set++) {
+        if (t->ways[set] == 0 && least[set] > limits.under) {
+            t->ways[set] = (uint32_t)depth - 1;
+            rc = least[set] < limits.over ? INFER_UNDECIDED : 0;
+        }
     }
-    return rc || !open ? rc : INFER_UNDECIDED;
+    return rc;
 }
 
 static bool all_known(const struct turns *t)
@@ -354,8 +373,8 @@ static bool all_known(const struct turns *t)
 
 static int find_ways(struct turns *t)
 {
-    double *rate = calloc(t->sets + 1, sizeof *rate);
-    int rc = rate ? 0 : error_memory();
+    double *least = calloc(t->sets + 1, sizeof *least);
+    int rc = least ? 0 : error_memory();
     size_t held = tlb_pages_held(t->tl, t->level);
     t->depth = t->level->fits / t->sets;
     for (size_t depth = t->depth + 1; rc == 0 && !all_known(t); depth++) {
@@ -365,11 +384,11 @@ static int find_ways(struct turns *t)
         }
         for (size_t set = 0; rc == 0 && set < t->sets;) {
             size_t to = fill_batch(t, set, depth);
-            rc = judge_batch(t, rate, set, to, depth);
+            rc = judge_batch(t, least, set, to, depth);
             set = to;
         }
     }
-    free(rate);
+    free(least);
     return rc;
 }
 

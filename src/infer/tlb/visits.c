@@ -19,13 +19,12 @@
 
 /* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
 static const struct {
-    unsigned lines_apart, beside, alike;
+    unsigned beside, alike;
     double many;
 } limits = {
-    .lines_apart = 2, /* units from visit to visit of a page */
-    .beside = 8,      /* pages beyond twice what the level in front holds */
-    .many = 0.03,     /* share of the records that make a kind */
-    .alike = 5,       /* cycles beside noise that records of one kind differ by */
+    .beside = 8,  /* pages beyond twice what the level in front holds */
+    .many = 0.03, /* share of the records that make a kind */
+    .alike = 5,   /* cycles beside noise that records of one kind differ by */
 };
 
 static bool is_own(const struct tlb_level *level, uint32_t page)
@@ -112,6 +111,7 @@ int visits_create(struct visits *out, struct tlb_lab *tl, const struct tlb_level
             out->page[out->count++] = i;
         }
     }
+    out->parts = tlb_parts(level, out->count);
     rng_seed(&out->rng, 99 + attempt);
     return rc;
 }
@@ -122,8 +122,10 @@ void visits_free(struct visits *v)
     free(v->wash);
 }
 
-/* The wash, then rounds of the pages in orders of their own; `which` gets each element's index. */
-static int draw_ring(struct visits *v, struct tlb_ring *ring, uint32_t *which, uint32_t rounds)
+/* The wash, then rounds of the pages in orders of their own, or in one; `which` gets each element's
+ * index. */
+static int draw_ring(struct visits *v, struct tlb_ring *ring, uint32_t *which, uint32_t rounds,
+                     bool alike)
 {
     size_t visits = v->count * rounds;
     ring->count = v->wash_count + visits;
@@ -139,14 +141,18 @@ static int draw_ring(struct visits *v, struct tlb_ring *ring, uint32_t *which, u
     which += v->wash_count;
     for (uint32_t round = 0; round < rounds; round++) {
         uint32_t *index = which + round * v->count;
-        rng_permutation(index, &v->rng, (uint32_t)v->count);
+        if (round == 0 || !alike) {
+            rng_permutation(index, &v->rng, (uint32_t)v->count);
+        } else {
+            memcpy(index, which, v->count * sizeof *index);
+        }
         for (size_t i = 0; i < v->count; i++) {
             units[round * v->count + i] =
-                tlb_place(v->tl, v->level->page, v->page[index[i]], round * limits.lines_apart);
+                tlb_place_in_part(v->tl, v->level, v->parts, v->page[index[i]], round);
         }
     }
     /* What tells policies apart is what comes twice before another once. */
-    bool mixed = rounds > 1 && (!v->level->in_front || v->wash_count);
+    bool mixed = rounds > 1 && !alike && (!v->level->in_front || v->wash_count);
     for (size_t i = visits; mixed && i-- > 1;) {
         size_t j = (size_t)rng_below(&v->rng, i + 1);
         uint32_t unit = units[i], index = which[i];
@@ -194,6 +200,10 @@ static int settle_doubts(const struct visits *v, enum tlb_sight *sight, const do
 int visits_record(struct visits *v, enum tlb_sight *sight, uint32_t *index, size_t *window,
                   uint32_t rounds, uint64_t warm_rounds)
 {
+    const bool alike = rounds == 1;
+    uint64_t warm = (warm_rounds + rounds - 1) / rounds;
+    rounds = alike ? (uint32_t)v->parts : rounds;
+    warm = alike ? (warm + v->parts - 1) / v->parts : warm;
     size_t length = v->wash_count + v->count * rounds, most = tlb_most_window(v->tl);
     struct tlb_ring ring = {0};
     uint32_t *which = calloc(length + 1, sizeof *which);
@@ -203,8 +213,7 @@ int visits_record(struct visits *v, enum tlb_sight *sight, uint32_t *index, size
         free(excess);
         return error_memory();
     }
-    int rc = draw_ring(v, &ring, which, rounds);
-    uint64_t warm = (warm_rounds + rounds - 1) / rounds;
+    int rc = draw_ring(v, &ring, which, rounds, alike);
     *window = *window < most ? *window : most;
     rc = rc ? rc : tlb_records(v->tl, excess, &ring, warm, (uint32_t)*window, 1);
     for (size_t i = 0; rc == 0 && i < *window; i++) {

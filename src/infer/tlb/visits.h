@@ -19,6 +19,7 @@ struct visits {
     size_t count, own;
     uint32_t *wash; /* others of the set, each read once in a ring, before all else; owned */
     size_t wash_count;
+    size_t parts; /* of a page, visited in turn (tlb_parts) */
     struct rng rng;
 };
 
