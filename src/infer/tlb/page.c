@@ -38,7 +38,10 @@ static int slow_shares(struct tlb_lab *tl, double *elements, double *second_shar
     for (size_t i = 0; i < view.count; i++) {
         slow[i % each] += view.slow[i];
     }
-    level->seen = distance ? level->seen : tlb_view_quantile(&view, 0.5);
+    /* A longer walk than that which showed the level may miss the next one, too. */
+    if (!distance && stride * count <= level->reach) {
+        level->seen = tlb_view_quantile(&view, 0.5);
+    }
     tlb_view_free(&view);
     *elements = (double)slow[0] / (double)count;
     *second_share = (double)slow[1] / (double)count;

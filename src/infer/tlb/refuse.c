@@ -25,6 +25,14 @@ void tlb_refuse(struct dissection *out, const struct refusal *why)
     }
 }
 
+int tlb_refuse_tables(struct tlb_lab *tl, const struct tlb_level *level)
+{
+    return lab_undecided(tl->lab,
+                         "loads of more pages take %.0f cycles longer, a multiple of a miss of L2: "
+                         "reads of page tables, or a level that costs as much",
+                         level->penalty);
+}
+
 /*
  * Where L2 misses lines of the walk, some pages take a line's miss and that of a read of tables.
  * They are as many as L2 leaves, in no sets: a level that costs as much, and whose sets do not

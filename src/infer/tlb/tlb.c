@@ -149,6 +149,7 @@ static void set_threshold(const struct tlb_lab *tl, struct tlb_level *level, str
             search->high_record + tl->record_noise + 0.02 * (tl->reference + search->high_record);
     }
     level->page = search->stride;
+    level->reach = search->reach;
 }
 
 /* What elements exceed hits by, but for a few: those of which L2 misses the line tell nothing of
@@ -599,6 +600,20 @@ static int measure_structure(struct tlb_lab *tl, struct tlb_result *out, struct 
                : rc;
 }
 
+static void report_fits(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level,
+                        size_t entries)
+{
+    char id[24];
+    lab_evidence(tl->lab, id, out->id,
+                 "chase op=cg: %zu pages of %llu KiB fit, one more does not; in a walk that is too "
+                 "long a load hits behind one half a page before it, and misses behind one a page "
+                 "before",
+                 entries, (unsigned long long)level->page / 1024);
+    attribute_set(&out->page, (double)level->page, "B",
+                  level->unchecked ? limits.unexplained : 0.95, id);
+    set_entries(out, level, entries, id);
+}
+
 static int measure_found(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
                          const struct search *search, size_t in_front,
                          struct tlb_penalties *penalties)
@@ -614,8 +629,7 @@ static int measure_found(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
                  (size_t)(search->reach / search->stride), search->median);
     attribute_set(&out->miss_penalty, level->penalty, "cycles",
                   tlb_penalty_confidence(tl, level, in_front), id);
-    size_t guess = (size_t)(search->reach / level->page);
-    int rc = tlb_find_fits(tl, level, guess);
+    int rc = tlb_find_fits(tl, level, (size_t)(search->reach / level->page));
     rc = rc ? rc : tlb_penalty_again(tl, penalties, level, search->stride, search->reach);
     if (rc) {
         return rc;
@@ -632,19 +646,12 @@ static int measure_found(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
         return lab_undecided(lab, "what is slow in longer walks is so among no more pages than the "
                                   "level before holds: it is that one again");
     }
-    lab_evidence(lab, id, out->id,
-                 "chase op=cg: %zu pages of %llu KiB fit, one more does not; in a walk that is too "
-                 "long a load hits behind one half a page before it, and misses behind one a page "
-                 "before",
-                 may_hide && level->fits <= level->in_front ? entries : level->fits,
-                 (unsigned long long)level->page / 1024);
-    attribute_set(&out->page, (double)level->page, "B",
-                  level->unchecked ? limits.unexplained : 0.95, id);
-    set_entries(out, level, may_hide && level->fits <= level->in_front ? entries : level->fits, id);
+    bool hidden = may_hide && level->fits <= level->in_front;
+    report_fits(tl, out, level, hidden ? entries : level->fits);
     level->by_counting = parts && tlb_can_count(tl, level, level->fits + 1);
     rc = tlb_view_stretch(tl, level);
     rc = rc ? rc : tlb_scope(tl, out, level);
-    if (rc || (may_hide && level->fits <= level->in_front)) {
+    if (rc || hidden) {
         return rc ? rc : lab_undecided(lab, HIDDEN_SETS);
     }
     return measure_structure(tl, out, level, search, may_hide, entries);
@@ -663,14 +670,6 @@ static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
         rc = again ? again : rc;
     }
     return rc;
-}
-
-static int refuse_tables(struct tlb_lab *tl, const struct tlb_level *level)
-{
-    return lab_undecided(tl->lab,
-                         "loads of more pages take %.0f cycles longer, a multiple of a miss of L2: "
-                         "reads of page tables, or a level that costs as much",
-                         level->penalty);
 }
 
 /*
@@ -715,7 +714,7 @@ static int find_behind(struct tlb_lab *tl, struct search *search, struct tlb_lev
         /* Walks that find the page are long, and in them L2 may miss lines, too. */
         believe(tl, search, level, drawn.low, drawn.middle, drawn.high);
     } else if (rc == 0 && tlb_costs_as_tables(tl, level)) {
-        return refuse_tables(tl, level);
+        return tlb_refuse_tables(tl, level);
     }
     rc = rc ? rc : tlb_is_translation(tl, &holds, level, search->reach);
     if (rc == 0 && !holds) {

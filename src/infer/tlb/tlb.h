@@ -73,7 +73,8 @@ struct tlb_level {
     double threshold;   /* excess above which an access misses it */
     double least, most; /* of a miss's excess: beyond these it is an accident */
     double penalty;     /* of a miss beside a hit */
-    double seen;    /* median of the excess in the last walk over pages a distance apart (page.c) */
+    uint64_t reach;     /* bytes of the walk that showed it */
+    double seen;    /* median of the excess in the last walk of so many bytes at most (page.c) */
     bool unchecked; /* other places of the pages were not walked */
     bool believed;  /* the penalty is of a walk that others do not repeat */
     bool like_data; /* a miss takes as long as missing data, and is no such thing */
@@ -277,6 +278,8 @@ bool tlb_is_multiple(const struct tlb_lab *tl, double cycles, double each);
 bool tlb_costs_as_tables(const struct tlb_lab *tl, const struct tlb_level *level);
 bool tlb_costs_as_data(const struct tlb_lab *tl, const struct tlb_level *level);
 bool tlb_costs_as_line_and_table(const struct tlb_lab *tl, const struct tlb_level *level);
+/* tlb/refuse.c. INFER_UNDECIDED: a level that costs what reads of tables do. */
+int tlb_refuse_tables(struct tlb_lab *tl, const struct tlb_level *level);
 /* tlb/refuse.c. Takes back a level behind another that may be no such thing: INFER_UNDECIDED. */
 int tlb_withdraw_unconfirmed(struct tlb_lab *tl, struct tlb_result *out,
                              const struct tlb_level *level);
