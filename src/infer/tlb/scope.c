@@ -24,13 +24,16 @@
 #define SCOPE_OTHERS 48 /* SMs that are tried in all */
 /* Thresholds. Fixed by: an H200: 48 SMs, both levels. */
 static const struct {
-    unsigned skipped, neighbours, others, itself, tries;
+    unsigned skipped, neighbours, others, itself, tries, votes, vote_round, few_again;
 } limits = {
     .skipped = 2,     /* first records of each run: their instructions may come late */
     .neighbours = 16, /* SMs of the next numbers that are tried */
     .others = SCOPE_OTHERS,
-    .tries = 3,  /* of what an SM walked itself. Chosen */
-    .itself = 2, /* rings of pages that SM 0 takes by itself */
+    .tries = 3,       /* of what an SM walked itself. Chosen */
+    .votes = 10,      /* more of each SM, where some share and some do not. Chosen */
+    .vote_round = 16, /* repeats that no other question takes */
+    .few_again = 8,   /* pages that are timed: fewer are chance's. Chosen */
+    .itself = 2,      /* rings of pages that SM 0 takes by itself */
 };
 #define NOBODY UINT32_MAX
 
@@ -205,6 +208,37 @@ static int try_rest_afresh(struct scope *s, enum seen *seen, uint32_t count, dou
                                            "for pages to ask them again");
 }
 
+/*
+ * Few pages are walked again where a level has few entries, and where it draws its victims chance
+ * decides which of them are found. So each SM is asked again a few times, if not all say the same.
+ */
+static int vote(struct scope *s, enum seen *seen, uint32_t k, double alone, double own)
+{
+    uint32_t sharing = *seen == SHARES, tried = 1;
+    const uint32_t round = s->round;
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < limits.votes; i++) {
+        enum seen now = NO_SUCH_SM;
+        s->round = limits.vote_round + i;
+        rc = try_one(s, &now, k, alone, own);
+        tried += now != NO_SUCH_SM;
+        sharing += now == SHARES;
+    }
+    s->round = round;
+    *seen = 2 * sharing > tried ? SHARES : SHARES_NOT;
+    return lab_soft(rc) ? 0 : rc;
+}
+
+static int vote_all(struct scope *s, enum seen *seen, uint32_t count, double alone, double own)
+{
+    int rc = 0;
+    bool few = s->again < limits.few_again + limits.skipped;
+    for (uint32_t k = 0; rc == 0 && few && !s->fresh && k < count; k++) {
+        rc = seen[k] == NO_SUCH_SM ? 0 : vote(s, &seen[k], k, alone, own);
+    }
+    return rc;
+}
+
 static void report(const struct scope *s, struct tlb_result *out, const enum seen *seen,
                    uint32_t count)
 {
@@ -239,6 +273,9 @@ static int try_others(struct scope *s, uint32_t *sharing, struct tlb_result *out
     }
     for (uint32_t k = 0; rc == 0 && k < count; k++) {
         rc = try_one(s, &seen[k], k, alone, own);
+    }
+    if (rc == 0 && count_seen(seen, count, SHARES) && count_seen(seen, count, SHARES_NOT)) {
+        rc = vote_all(s, seen, count, alone, own);
     }
     *sharing = count_seen(seen, count, SHARES);
     bool mixed = *sharing && count_seen(seen, count, SHARES_NOT);

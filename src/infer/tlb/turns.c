@@ -257,9 +257,11 @@ static int find_period(struct turns *t, size_t pages)
 {
     bool *missing = calloc(pages, sizeof *missing);
     double best = 0;
-    int rc = !missing                                ? error_memory()
-             : tlb_can_count(t->tl, t->level, pages) ? mark_missing(t, missing, pages)
-                                                     : mark_slow(t, missing, pages);
+    if (!missing) {
+        return error_memory();
+    }
+    int rc = tlb_can_count(t->tl, t->level, pages) ? mark_missing(t, missing, pages)
+                                                   : mark_slow(t, missing, pages);
     t->sets = 0;
     for (size_t n = 2; rc == 0 && n * limits.fewest_ways <= pages && n <= INFER_MAX_TLB_SETS; n++) {
         /* Of so many pairs chance makes so much. */
@@ -332,7 +334,10 @@ static int least_rates(struct turns *t, double *least, size_t from, size_t to)
     static const uint16_t ladder[] = {24, 24, 24, 80, 240};
     double *rate = calloc(t->sets + 1, sizeof *rate);
     bool open = true;
-    int rc = rate ? 0 : error_memory();
+    int rc = 0;
+    if (!rate) {
+        return error_memory();
+    }
     for (size_t set = from; set < to; set++) {
         least[set] = INFINITY;
     }
@@ -374,7 +379,10 @@ static bool all_known(const struct turns *t)
 static int find_ways(struct turns *t)
 {
     double *least = calloc(t->sets + 1, sizeof *least);
-    int rc = least ? 0 : error_memory();
+    int rc = 0;
+    if (!least) {
+        return error_memory();
+    }
     size_t held = tlb_pages_held(t->tl, t->level);
     t->depth = t->level->fits / t->sets;
     for (size_t depth = t->depth + 1; rc == 0 && !all_known(t); depth++) {
