@@ -46,6 +46,8 @@ struct scope {
     uint32_t sms;         /* as the device tells, once measured */
     uint32_t round;       /* repeats of the whole */
     bool fresh;           /* other pages each time */
+    bool afresh;          /* each time another group of pages is walked again */
+    size_t group;         /* the next one */
     size_t shift, shifts; /* rings that lie before the one in use, and that memory has */
 };
 
@@ -69,14 +71,23 @@ static size_t first_page(const struct scope *s, uint32_t run)
     return turns && s->ring.count ? (level->in_front + run * s->again) % s->ring.count : 0;
 }
 
+/* Groups of pages that a ring may begin with. */
+static size_t groups_of(const struct scope *s)
+{
+    return s->ring.count / s->again;
+}
+
 static void turn_ring(struct scope *s, size_t first)
 {
     uint64_t ring_units = s->ring.count * (s->level->page / TLB_UNIT_BYTES);
-    uint32_t from = (uint32_t)(s->shift * ring_units);
+    size_t shift = s->afresh ? 1 + s->group / groups_of(s) : s->shift;
+    uint32_t from = (uint32_t)(shift * ring_units);
+    first = s->afresh ? s->group % groups_of(s) * s->again : first;
     for (size_t i = 0; i < s->ring.count; i++) {
         s->turned[i] = from + s->ring.unit[(first + i) % s->ring.count];
     }
-    s->shift = s->fresh ? s->shift % (s->shifts - 1) + 1 : 0; /* never those of before */
+    s->group += s->afresh; /* never those of before */
+    s->shift = s->fresh ? s->shift % (s->shifts - 1) + 1 : 0;
 }
 
 static int build_request(struct trace_request *request, const struct scope *s, uint32_t other,
@@ -174,17 +185,16 @@ static uint32_t count_seen(const enum seen *seen, uint32_t count, enum seen whic
 
 /*
  * Where some share and some do not, the latter may have a first level that serves several of them,
- * and has kept what another one walked: each walks pages of its own, that nobody has walked before.
+ * and has kept what another one walked: each walks pages of its own, that no other SM has walked.
+ * These are a part of SM 0's ring, which begins with them.
  */
 static int try_afresh(struct scope *s, enum seen *seen, uint32_t k, double alone, double own)
 {
     enum seen now = *seen;
-    s->fresh = true;
-    s->shift = 1 + k;
+    s->afresh = true;
     s->round++;
     int rc = try_one(s, &now, k, alone, own);
-    s->fresh = false;
-    s->shift = 0;
+    s->afresh = false;
     s->round--;
     *seen = rc == 0 && now == SHARES ? SHARES : *seen;
     return lab_soft(rc) ? 0 : rc;
@@ -198,7 +208,7 @@ static int try_rest_afresh(struct scope *s, enum seen *seen, uint32_t count, dou
     uint32_t unasked = 0;
     int rc = 0;
     for (uint32_t k = 0; rc == 0 && k < count; k++) {
-        bool ended = 1 + k >= s->shifts;
+        bool ended = 1 + (s->group + REPEATS - 1) / groups_of(s) >= s->shifts;
         unasked += seen[k] == SHARES_NOT && ended;
         rc = seen[k] == SHARES_NOT && !ended ? try_afresh(s, &seen[k], k, alone, own) : 0;
     }
