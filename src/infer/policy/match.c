@@ -13,7 +13,8 @@
 
 static const struct {
     unsigned states, most_states;
-    uint64_t tried_reads;
+    unsigned least_states;
+    uint64_t tried_reads, open_reads;
     uint32_t unseen;
     size_t impossible, clearly, far, few_records, few_misses, many_records;
     double thin;
@@ -21,6 +22,8 @@ static const struct {
 } limits = {
     .states = 48,             /* initial states tried where the true one is not known */
     .most_states = 400,       /* the same for a rule whose state lasts */
+    .least_states = 4,        /* initial states tried, however long each takes. Chosen */
+    .open_reads = 30000000,   /* reads of ways that these may cost. Chosen */
     .tried_reads = 150000000, /* reads of ways that trying states may cost, about 0.3 s */
     .unseen = 1000000,        /* first number of the lines that a set held before a walk */
     .impossible = 1000,       /* one record in so many may hit where the rule predicts a miss */
@@ -100,8 +103,12 @@ static unsigned beginnings(enum policy_kind kind, const struct policy_case *of,
     if (of->flushed && rule->washed_states) {
         return rule->washed_states(of->ways);
     }
-    uint64_t most = limits.tried_reads / ((order->warm + order->records + 1) * of->ways);
+    uint64_t reads = (order->warm + order->records + 1) * of->ways;
+    uint64_t most = limits.tried_reads / reads, open = limits.open_reads / reads;
     bool more = rule->remembers && most > limits.states;
+    if (open < limits.states) { /* large sets: their walks are long, and forget what was before */
+        return open < limits.least_states ? limits.least_states : (unsigned)open;
+    }
     return !more ? limits.states : most < limits.most_states ? (unsigned)most : limits.most_states;
 }
 

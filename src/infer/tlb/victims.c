@@ -16,10 +16,11 @@
 
 /* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
 static const struct {
-    unsigned many_ways, wanted, fewest, most_loads, few_differ, repeats;
+    unsigned many_ways, most_ways, wanted, fewest, most_loads, few_differ, repeats;
     double sure;
 } limits = {
     .many_ways = 20,       /* ways of which a record in doubt was hardly a miss */
+    .most_ways = 128,      /* ways whose shares that many victims tell. Chosen */
     .wanted = 6000,        /* victims, for a share known to 0.013 */
     .fewest = 300,         /* victims: fewer tell nothing */
     .most_loads = 1500000, /* loads that they may cost */
@@ -145,6 +146,12 @@ static int judge(struct drawing *d, struct tlb_result *out)
 static int match_drawn(struct visits *v, struct tlb_result *out)
 {
     size_t most = tlb_most_window(v->tl), ways = v->own - 1;
+    if (ways > limits.most_ways) {
+        return lab_undecided(v->tl->lab,
+                             "no known policy predicts which pages miss, and victims of %zu ways "
+                             "are too many to be counted",
+                             ways);
+    }
     struct drawing d = {.v = v, .tally.ways = ways, .sums.noisy = v->tl->noisy};
     d.tally.count = calloc(ways, sizeof *d.tally.count);
     d.tally.pair = calloc(ways * ways, sizeof *d.tally.pair);
