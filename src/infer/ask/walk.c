@@ -64,6 +64,10 @@ static int build_request(struct trace_request *request, const struct walk_plan *
     if (!rc && plan->persist) {
         rc = trace_request_set_u64(request, "persist", 1);
     }
+    if (!rc && plan->cold_bytes) {
+        rc = trace_request_set_u64(request, "cold", 1);
+        rc = rc ? rc : trace_request_set_u64(request, "flush_bytes", plan->cold_bytes);
+    }
     if (!rc && plan->spread) {
         rc = trace_request_set_u64(request, "spread", 1);
     }

@@ -56,11 +56,12 @@ struct walk_plan {
     bool touch;            /* all threads read the footprint first */
     uint32_t touch_stride; /* bytes between what they read; 0: the probe's choice */
     uint32_t window, windows;
-    bool spread;    /* windows start evenly over the ring; else each goes on where the last ended */
-    bool persist;   /* only the first window is warmed */
-    uint32_t scale; /* bytes that an offset of the shape counts; 0: 1 */
-    uint32_t shared_bytes;            /* carve-out to ask for; 0: the probe's choice */
-    uint32_t run;                     /* tells repeats apart */
+    bool spread;  /* windows start evenly over the ring; else each goes on where the last ended */
+    bool persist; /* only the first window is warmed */
+    uint64_t cold_bytes;   /* of other memory, read before each window that nothing warms; 0: not */
+    uint32_t scale;        /* bytes that an offset of the shape counts; 0: 1 */
+    uint32_t shared_bytes; /* carve-out to ask for; 0: the probe's choice */
+    uint32_t run;          /* tells repeats apart */
     const struct walk_filler *filler; /* goes with rings that are given; NULL: none */
     /* The first elements of the ring, whose sets filler accesses leave alone; 0: all. */
     size_t guarded;

@@ -9,6 +9,8 @@
  * nothing. The array grows until the misses follow fetch units, so no size is assumed.
  */
 #include "infer/presence/presence.h"
+#include "infer/presence/unread.h"
+#include "infer/presence/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,18 +24,16 @@
 static const struct {
     unsigned small_bytes, first_bytes, least_units, few, records, max_disorder, max_unit_words,
         least_delayed, many, again;
-    double covered, drawn, slower, by_noise_slower, clearly, by_noise, farther, alike, hit_share,
-        by_itself, longer, sooner, anywhere;
+    double covered, drawn, clearly, by_noise, farther, alike, hit_share, by_itself, longer, sooner,
+        anywhere;
     uint64_t cheap_bytes, largest_cache;
 } limits = {
-    .small_bytes = 1024, /* bytes: most caches hold so many */
-    .slower = 1.1,       /* times a word's latency in the smaller circle, and 10 cycles: slower */
-    .by_noise_slower = 1e-4, /* chance that noise alone makes so many slower */
-    .first_bytes = 16384,    /* bytes: the first array that is too large for small caches */
-    .least_units = 16,       /* fetch units in a smaller array */
-    .clearly = 1.15,         /* times as long as next to all hits take: no hit */
-    .by_noise = 1e-7,        /* chance: less likely is no noise */
-    .anywhere = 0.01,        /* chance: that often loads at any word begin so many units. Chosen */
+    .small_bytes = WORDS_BYTES, /* bytes: most caches hold so many */
+    .first_bytes = 16384,       /* bytes: the first array that is too large for small caches */
+    .least_units = 16,          /* fetch units in a smaller array */
+    .clearly = 1.15,            /* times as long as next to all hits take: no hit */
+    .by_noise = 1e-7,           /* chance: less likely is no noise */
+    .anywhere = 0.01, /* chance: that often loads at any word begin so many units. Chosen */
     .farther =
         1.3,   /* times a hit: on a path of its own nothing as far as a plain load's is a hit */
     .few = 50, /* loads: one in so many makes no class */
@@ -56,95 +56,14 @@ static const struct {
     .least_delayed = 4, /* loads: fewer make no class. Chosen */
     .max_unit_words = 2048, /* words: fetch units up to 8 KiB. Chosen */
 };
-enum { TINY_WORDS = 16 };   /* of the smaller circle */
-enum { LOOK_STRIDE = 128 }; /* bytes: of the first walk of a large array */
-
-static int walk_circle(struct level *level, struct walk *walk, const char *op, size_t bytes,
-                       uint32_t run)
-{
-    struct walk_plan plan = level_plan(
-        level, (struct walk_shape){.stride = CHASE_WORD_BYTES, .count = bytes / CHASE_WORD_BYTES});
-    plan.op = op;
-    plan.warm = 2 * plan.shape.count;
-    plan.window = level->max_window < 512 ? level->max_window : 512;
-    plan.windows = 4;
-    plan.run = run;
-    return walk_run(level->lab, walk, &plan);
-}
-
-static int sample_hits(struct level *level, struct sample *out, const char *op, size_t bytes,
-                       uint32_t run)
-{
-    struct walk walk;
-    int rc = walk_circle(level, &walk, op, bytes, run);
-    if (rc == 0) {
-        rc = sample_create(out, walk.latency, walk.count);
-        walk_free(&walk);
-    }
-    return rc;
-}
-
-/* The median latency of each of the first words. */
-static int word_medians(double medians[TINY_WORDS], const struct walk *walk)
-{
-    uint32_t of_word[2048];
-    int rc = 0;
-    for (size_t word = 0; rc == 0 && word < TINY_WORDS; word++) {
-        size_t count = 0;
-        for (size_t i = 0; i < walk->count && count < 2048; i++) {
-            if (walk_element(walk, i) == word) {
-                of_word[count++] = walk->latency[i];
-            }
-        }
-        struct sample sample;
-        rc = sample_create(&sample, of_word, count);
-        medians[word] = rc ? 0 : sample_quantile(&sample, 0.5);
-        sample_free(&sample);
-    }
-    return rc;
-}
-
-/* Records slower than their words are in the smaller circle; words so far apart are alike. */
-static size_t count_slower(const struct walk *walk, const double tiny[TINY_WORDS])
-{
-    size_t slower = 0;
-    for (size_t i = 0; i < walk->count; i++) {
-        slower += walk->latency[i] > limits.slower * tiny[walk_element(walk, i) % TINY_WORDS] + 10;
-    }
-    return slower;
-}
-
-/*
- * Chooses the circle that is all hits. A cache of less than 1 KiB has loads that are slower in a
- * circle of 1 KiB than in one of 64 B, though at different words each time. A word that is slow in
- * both circles is no miss. What is slow now and then in both is noise.
- */
-static int choose_circle(struct level *level, size_t *bytes)
-{
-    double medians[TINY_WORDS];
-    struct walk small, tiny;
-    *bytes = limits.small_bytes;
-    int rc = walk_circle(level, &small, level->info->op, limits.small_bytes, 0);
-    if (rc) {
-        return lab_soft(rc) ? 0 : rc;
-    }
-    rc = walk_circle(level, &tiny, level->info->op, TINY_WORDS * CHASE_WORD_BYTES, 0);
-    if (rc) {
-        walk_free(&small);
-        return lab_soft(rc) ? 0 : rc; /* nobody has walked the smaller circle */
-    }
-    rc = word_medians(medians, &tiny);
-    if (rc == 0) {
-        double noise = (double)count_slower(&tiny, medians);
-        double most = (noise + 2 * sqrt(noise) + 2) * (double)small.count / (double)tiny.count;
-        if (poisson_tail(most, count_slower(&small, medians)) < limits.by_noise_slower) {
-            *bytes = TINY_WORDS * CHASE_WORD_BYTES;
-        }
-    }
-    walk_free(&small);
-    walk_free(&tiny);
-    return rc;
-}
+enum { MOST_THRESHOLDS = 31 }; /* hits of many slices lie apart below that of misses */
+enum { LOOK_STRIDE = 128 };    /* bytes: of the first walk of a large array */
+/* Where misses showed; the words around the bytes of the array that is told. */
+static const struct place {
+    const char *before, *behind;
+} touched = {"", " after touching all of it"},
+  unread_beside = {"blocks that nobody has read, beside ", " of which most miss,"},
+  unread_alone = {"blocks that nobody has read, beside less than ", " that fit,"};
 
 /* Median latencies of loads that circle, with the level's operator and past the cache. */
 struct medians {
@@ -163,11 +82,11 @@ static int compare_medians(const struct medians *m)
 static int sample_medians(struct level *level, struct medians *out, uint32_t run)
 {
     struct sample own, beneath;
-    int rc = sample_hits(level, &own, level->info->op, limits.small_bytes, run);
+    int rc = words_sample(level, &own, level->info->op, limits.small_bytes, run);
     if (rc) {
         return rc;
     }
-    rc = sample_hits(level, &beneath, level->info->beneath, limits.small_bytes, run);
+    rc = words_sample(level, &beneath, level->info->beneath, limits.small_bytes, run);
     if (rc == 0) {
         *out = (struct medians){sample_quantile(&own, 0.5), sample_quantile(&beneath, 0.5)};
         sample_free(&beneath);
@@ -204,7 +123,7 @@ static int ask_again(struct level *level, int *how, struct medians *least)
 static int check_presence(struct level *level, const struct sample *hits)
 {
     struct sample beneath;
-    int rc = sample_hits(level, &beneath, level->info->beneath, limits.small_bytes, 0);
+    int rc = words_sample(level, &beneath, level->info->beneath, limits.small_bytes, 0);
     if (rc) {
         return rc;
     }
@@ -333,6 +252,8 @@ static bool set_threshold(struct level *level, double threshold, const struct sa
     level->timing.miss_high = median.high;
     double high = sample_quantile(&upper, 0.9);
     level->timing.ceiling = high + fmax(high - threshold, 0.5 * level->timing.miss_cycles);
+    struct sample misses = sample_view(&upper, threshold, level->timing.ceiling);
+    level->timing.miss_mean = sample_mean(&misses);
     return upper.count >= 6;
 }
 
@@ -509,7 +430,7 @@ static int try_thresholds(struct level *level, struct trial *trial, const struct
             continue;
         }
         trial->apart = true;
-        trial->found = c->walk->shape.stride == CHASE_WORD_BYTES &&
+        trial->found = (c->walk->shape.ring || c->walk->shape.stride == CHASE_WORD_BYTES) &&
                        find_unit(&trial->pattern, level, c->walk, false_share(level, c->hits));
         if (trial->found) {
             raise_threshold(level, &trial->pattern, thresholds + i + 1, count - i - 1, c);
@@ -534,8 +455,8 @@ static int separate(struct level *level, struct trial *trial, const struct sampl
         /* What is far above everything else is an interruption, not a class. */
         double ceiling = 3 * fmax(sample_quantile(&walked, 0.99), sample_quantile(hits, 0.5));
         struct sample plain = sample_view(&both, -1, ceiling);
-        double thresholds[8];
-        size_t count = sample_thresholds(thresholds, 8, &plain);
+        double thresholds[MOST_THRESHOLDS];
+        size_t count = sample_thresholds(thresholds, MOST_THRESHOLDS, &plain);
         const struct classes c = {walk, hits, &walked, &both, ceiling};
         rc = try_thresholds(level, trial, &c, thresholds, count);
     }
@@ -553,7 +474,7 @@ struct circle {
 };
 
 static void finish(struct level *level, const struct pattern *pattern, const struct circle *circle,
-                   uint64_t bytes)
+                   const struct place *place, uint64_t bytes)
 {
     level->timing.missed_bytes = bytes;
     level->timing.fetch_bytes = pattern->unit_words * CHASE_WORD_BYTES;
@@ -566,17 +487,17 @@ static void finish(struct level *level, const struct pattern *pattern, const str
         (uint64_t)(sample_share(&circle->hits, level->timing.threshold, INFINITY) *
                        (double)circle->hits.count +
                    0.5);
-    lab_evidence(level->lab, level->timing.evidence, level->info->id,
-                 "chase op=%s: %zu B circled in %.0f cycles; a walk word by word through %llu B "
-                 "after touching all of it "
-                 "misses (%.0f cycles, threshold %.0f) %zu times, %.1f %% of them at the same word "
-                 "of each %u B, where "
-                 "%.0f %% miss; false misses %.2g",
-                 level->info->op, circle->bytes, level->timing.hit_cycles,
-                 (unsigned long long)bytes, level->timing.miss_cycles, level->timing.threshold,
-                 pattern->misses, 100 * pattern->on_phase, level->timing.fetch_bytes,
-                 100 * pattern->covered,
-                 (double)level->timing.false_misses / (double)level->timing.hit_records);
+    lab_evidence(
+        level->lab, level->timing.evidence, level->info->id,
+        "chase op=%s: %zu B circled in %.0f cycles; a walk word by word through %s%llu B%s "
+        "misses (%.0f cycles, threshold %.0f) %zu times, %.1f %% of them at the same word "
+        "of each %u B, where "
+        "%.0f %% miss; false misses %.2g",
+        level->info->op, circle->bytes, level->timing.hit_cycles, place->before,
+        (unsigned long long)bytes, place->behind, level->timing.miss_cycles,
+        level->timing.threshold, pattern->misses, 100 * pattern->on_phase,
+        level->timing.fetch_bytes, 100 * pattern->covered,
+        (double)level->timing.false_misses / (double)level->timing.hit_records);
     double confidence =
         0.8 + 0.19 * fmin(1, (double)pattern->misses / 16) * (pattern->on_phase > 0.95 ? 1 : 0.5);
     level->result->present = true;
@@ -641,7 +562,7 @@ static int find_misses_small(struct level *level, struct circle *circle, bool *f
         /* Few lines of one set that is too full may lie as regularly as few units. */
         if (rc == 0 && trial.found &&
             (uint64_t)trial.pattern.unit_words * CHASE_WORD_BYTES * limits.least_units <= bytes) {
-            finish(level, &trial.pattern, circle, bytes);
+            finish(level, &trial.pattern, circle, &touched, bytes);
             *found = true;
         }
     }
@@ -672,47 +593,90 @@ static int conclude_without_misses(struct level *level, const struct circle *cir
                       median, circle->bytes, (unsigned long long)walked_bytes >> 20);
 }
 
+/* How long arrays are searched for misses, and what was seen of those. */
+struct search {
+    uint64_t walked_bytes;
+    unsigned disorder;
+    bool apart;
+    bool asked_unread;
+    struct trial unread; /* what memory that nobody has read showed */
+};
+
+/* Misses in memory that nobody has read. */
+static int try_unread(struct level *level, struct search *s, const struct circle *circle)
+{
+    struct unread unread;
+    s->asked_unread = true;
+    int rc = unread_walk(level, &unread);
+    if (rc) {
+        return lab_soft(rc) ? 0 : rc;
+    }
+    rc = separate(level, &s->unread, &circle->hits, &unread.walk);
+    unread_free(&unread);
+    return rc;
+}
+
+/* Does an array of so many bytes miss where fetch units begin? */
+static int find_misses_in(struct level *level, struct search *s, struct circle *circle,
+                          uint64_t bytes, bool *found)
+{
+    struct trial trial = {.apart = true};
+    enum unread_array array = UNREAD_FITS;
+    int rc = 0;
+    if (!s->asked_unread && unread_applies(level, bytes)) {
+        rc = try_unread(level, s, circle);
+    }
+    if (rc == 0 && s->unread.found) {
+        rc = unread_array(level, &array, bytes);
+        *found = rc == 0 && array != UNREAD_FITS;
+        if (*found) {
+            finish(level, &s->unread.pattern, circle,
+                   array == UNREAD_MISSES ? &unread_beside : &unread_alone, bytes);
+        }
+        return rc;
+    }
+    if (rc == 0 &&
+        bytes >
+            limits.cheap_bytes) { /* laying out a large array word by word is dear: look first */
+        rc = try_array(level, &trial, circle, bytes, LOOK_STRIDE);
+    }
+    if (rc == 0 && trial.apart) {
+        rc = try_array(level, &trial, circle, bytes, CHASE_WORD_BYTES);
+    }
+    *found = rc == 0 && trial.found;
+    if (*found) {
+        finish(level, &trial.pattern, circle, &touched, bytes);
+    }
+    s->apart = s->apart || trial.apart;
+    s->disorder += trial.disorder;
+    return rc;
+}
+
 /* Grow the array until misses show where a fetch unit begins. */
 static int find_misses(struct level *level, struct circle *circle)
 {
-    uint64_t limit = level->lab->options->max_footprint_bytes, walked_bytes = 0;
-    unsigned disorder = 0;
-    bool apart = false, small = false;
-    int error = find_misses_small(level, circle, &small);
-    if (error || small) {
-        return error;
-    }
-    for (uint64_t bytes = limits.first_bytes; bytes <= limit && bytes <= UINT64_C(1) << 30;
-         bytes *= 4) {
-        struct trial trial = {.apart = true};
-        int rc = 0;
-        if (bytes >
-            limits.cheap_bytes) { /* laying out a large array word by word is dear: look first */
-            rc = try_array(level, &trial, circle, bytes, LOOK_STRIDE);
-        }
-        if (rc == 0 && trial.apart) {
-            rc = try_array(level, &trial, circle, bytes, CHASE_WORD_BYTES);
-        }
-        if (rc) {
-            return rc;
-        }
-        if (trial.found) {
-            finish(level, &trial.pattern, circle, bytes);
-            return 0;
-        }
-        walked_bytes = bytes;
-        apart = apart || trial.apart;
-        disorder += trial.disorder;
+    uint64_t limit = level->lab->options->max_footprint_bytes;
+    struct search s = {.walked_bytes = 0};
+    bool found = false;
+    int rc = find_misses_small(level, circle, &found);
+    for (uint64_t bytes = limits.first_bytes;
+         rc == 0 && !found && bytes <= limit && bytes <= UINT64_C(1) << 30; bytes *= 4) {
+        rc = find_misses_in(level, &s, circle, bytes, &found);
+        s.walked_bytes = bytes;
         /* Of the outermost cache hits themselves may lie apart, in parts and slices: more bytes. */
-        if (disorder >= limits.max_disorder && !(level->outermost && bytes < limits.cheap_bytes)) {
+        if (s.disorder >= limits.max_disorder &&
+            !(level->outermost && bytes < limits.cheap_bytes)) {
             break;
         }
     }
-    level->timing.threshold = apart ? level->timing.threshold : 0;
-    return apart
+    if (rc || found) {
+        return rc;
+    }
+    level->timing.threshold = s.apart ? level->timing.threshold : 0;
+    return s.apart
                ? lab_undecided(level->lab, "latencies do not follow the addresses: slow loads are "
                                            "not where a unit of fetching begins")
-               : conclude_without_misses(level, circle, walked_bytes);
+               : conclude_without_misses(level, circle, s.walked_bytes);
 }
 
 /*
@@ -753,8 +717,8 @@ static int tell_walked(struct level *level, const struct circle *circle)
 int reference_by_words(struct level *level)
 {
     struct circle circle = {.bytes = limits.small_bytes};
-    int rc = choose_circle(level, &circle.bytes);
-    rc = rc ? rc : sample_hits(level, &circle.hits, level->info->op, circle.bytes, 0);
+    int rc = words_choose(level, &circle.bytes);
+    rc = rc ? rc : words_sample(level, &circle.hits, level->info->op, circle.bytes, 0);
     if (rc) {
         return rc;
     }

@@ -1,0 +1,104 @@
+/*
+ * What misses of the outermost cache look like where loads are dear, without an array that it does
+ * not hold: memory that no walk has read is in no cache. Blocks of it are walked word by word,
+ * once:
+ *
+ *     read before       |################|
+ *     blocks                                  |..|      |..|      |..|      one of each part and
+ * bank
+ *
+ * How much fits is another question: of ever longer arrays all lines are touched, and a stretch of
+ * them is walked line by line. An array so long that this is dear itself is taken for the first
+ * that does not fit; what goes by that tells it from measurements of its own (large/).
+ */
+#include "infer/presence/unread.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "util/error.h"
+
+/* Thresholds. Fixed by: blind trials (tests/blind --draw wide), where a member names nothing else.
+ */
+static const struct {
+    unsigned blocks, block_words, stride, records, many_records;
+    double missed;
+    uint64_t begin, apart, least_bytes, short_bytes, longest_bytes, cold_bytes;
+} limits = {
+    .blocks = 16,                     /* windows: home parts and banks by chance */
+    .block_words = 512,               /* words of a window: fetch units up to 512 B. Chosen */
+    .begin = UINT64_C(37) << 20,      /* bytes: nobody has walked so far. Chosen */
+    .apart = UINT64_C(17) << 12,      /* bytes from block to block: no power of two */
+    .least_bytes = UINT64_C(1) << 18, /* bytes: a longer array is dear to touch by words. Chosen */
+    .stride = 128,                    /* bytes from load to load of what was touched */
+    .records = 2048,                  /* loads of a window there. Chosen */
+    .many_records = 4096,             /* the same where one window is all */
+    .short_bytes = UINT64_C(4) << 20, /* bytes: a longer array has one window. Chosen */
+    .longest_bytes = UINT64_C(16) << 20, /* bytes: a longer one is not touched. Chosen */
+    .missed = 0.35,                      /* share of its loads: as reference.c has it */
+    .cold_bytes = 4096,                  /* bytes: the least that a cold walk reads before */
+};
+
+bool unread_applies(const struct level *level, uint64_t bytes)
+{
+    uint64_t end = limits.begin + limits.blocks * limits.apart;
+    return level->outermost && level->lab->options->max_cache_loads && bytes > limits.least_bytes &&
+           level->max_window >= limits.block_words &&
+           level->lab->options->max_footprint_bytes >= end;
+}
+
+int unread_walk(struct level *level, struct unread *out)
+{
+    size_t count = (size_t)limits.blocks * limits.block_words;
+    *out = (struct unread){.ring = malloc(count * sizeof *out->ring)};
+    if (!out->ring) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint64_t block = i / limits.block_words, word = i % limits.block_words;
+        out->ring[i] = (uint32_t)(limits.begin + block * limits.apart + word * CHASE_WORD_BYTES);
+    }
+    struct walk_plan plan =
+        level_plan(level, (struct walk_shape){.ring = out->ring, .count = count});
+    plan.window = limits.block_words;
+    plan.windows = limits.blocks;
+    plan.cold_bytes = limits.cold_bytes;
+    int rc = walk_run(level->lab, &out->walk, &plan);
+    if (rc) {
+        free(out->ring);
+        out->ring = NULL;
+    }
+    return rc;
+}
+
+void unread_free(struct unread *unread)
+{
+    walk_free(&unread->walk);
+    free(unread->ring);
+}
+
+int unread_array(struct level *level, enum unread_array *out, uint64_t bytes)
+{
+    *out = UNREAD_DEAR;
+    if (bytes > limits.longest_bytes) {
+        return 0;
+    }
+    size_t count = (size_t)(bytes / limits.stride);
+    bool is_short = bytes <= limits.short_bytes;
+    uint32_t window = is_short ? limits.records : limits.many_records;
+    struct walk_plan plan =
+        level_plan(level, (struct walk_shape){.stride = limits.stride, .count = count});
+    plan.touch = true;
+    plan.touch_stride = limits.stride;
+    plan.window = level->max_window < window ? level->max_window : window;
+    plan.windows = is_short ? 2 : 1;
+    plan.spread = true;
+    struct sample walked;
+    int rc = walk_sample(level->lab, &walked, &plan);
+    if (rc == 0) {
+        double missed = sample_share(&walked, level->timing.threshold, INFINITY);
+        *out = missed < limits.missed ? UNREAD_FITS : UNREAD_MISSES;
+        sample_free(&walked);
+    }
+    return lab_soft(rc) ? 0 : rc;
+}
