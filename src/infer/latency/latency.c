@@ -388,6 +388,16 @@ static double trust_median(const struct level *level, const struct sample *slow)
 }
 
 /*
+ * What a miss of the reference walk takes. Memory may be near and far, behind parts of the
+ * outermost cache: between two humps a median lies where chance puts it, and the mean is told.
+ */
+static double reference_miss(const struct level *level)
+{
+    double median = level->timing.miss_cycles, mean = level->timing.miss_mean;
+    return level->outermost && fabs(mean - median) > limits.agree * median ? mean : median;
+}
+
+/*
  * The walk of the reference goes word by word through what is far larger than the outermost cache,
  * and so misses translation at few of its loads. A walk wide apart may miss it at each: then its
  * misses take a little longer, or what seems to miss are hits whose translation does. Two walks
@@ -396,7 +406,7 @@ static double trust_median(const struct level *level, const struct sample *slow)
 static void hold_against_reference(const struct level *level, double *miss, double *sure,
                                    char what[64])
 {
-    double reference = level->timing.miss_cycles;
+    double reference = reference_miss(level);
     bool asks = level->outermost && !level->large && !level->translated;
     if (!asks || fabs(reference - *miss) <= limits.agree * *miss) {
         return;
@@ -480,9 +490,10 @@ int level_penalty(struct level *level)
     }
     struct sample slow = sample_view(&all, level->timing.threshold, level->timing.ceiling);
     double sure = trust_median(level, &slow);
-    double miss =
-        slow.count >= limits.few ? sample_quantile(&slow, 0.5) : level->timing.miss_cycles;
+    double miss = sample_quantile(&slow, 0.5);
     if (slow.count < limits.few) {
+        miss = reference_miss(level);
+        sure = miss == level->timing.miss_cycles ? sure : fmin(sure, limits.unsure);
         snprintf(what, sizeof what, "the reference walk");
     }
     hold_against_reference(level, &miss, &sure, what);
