@@ -13,11 +13,14 @@
 /* Thresholds. Fixed by: the curves of the shipped models and of an H200. */
 static const struct {
     unsigned sweep_stride, dear_bytes, window;
+    uint64_t touched_bytes;
     double large_misses, all_miss;
 } limits = {
-    .sweep_stride = 128,  /* bytes from load to load */
-    .dear_bytes = 262144, /* bytes: a walk of more is done for two windows only */
-    .window = 128,        /* loads of a window */
+    .sweep_stride = 128,                 /* bytes from load to load */
+    .dear_bytes = 262144,                /* bytes: a walk of more is done for two windows only */
+    .window = 128,                       /* loads of a window */
+    .touched_bytes = UINT64_C(16) << 20, /* of all arrays of a cache whose sets are known, where
+                                            loads are dear: the curve ends there. Chosen */
     .large_misses =
         0.03,         /* share of the loads: with fewer a large array fits, noise beside. H200 */
     .all_miss = 0.95, /* share of the loads, noise beside: farther on the curve is flat */
@@ -55,7 +58,8 @@ static int sweep_point(struct level *level, struct capacity_step *step, uint64_t
     plan.touch = plan.shape.count > 512;
     plan.warm = plan.touch ? 0 : plan.shape.count;
     uint32_t window = limits.window;
-    if (level->large && level->lab->options->max_cache_loads) { /* each window touches all */
+    bool long_walk = level->large || (level->outermost && bytes > limits.dear_bytes);
+    if (long_walk && level->lab->options->max_cache_loads) { /* each window touches all */
         window *= windows;
         windows = 1;
     }
@@ -99,6 +103,18 @@ static bool is_over(const struct level *level, const struct capacity_step *step,
     return is_open && step->miss_share > limits.all_miss && step->bytes > 2 * (double)fits;
 }
 
+/* Of a cache whose size its sets tell the curve shows nothing that long arrays are worth. */
+static bool is_enough(const struct level *level)
+{
+    const struct cache_result *r = level->result;
+    double touched = 0;
+    for (size_t i = 0; i < r->step_count; i++) {
+        touched += r->steps[i].bytes;
+    }
+    return level->taken_apart && level->lab->options->max_cache_loads &&
+           touched > (double)limits.touched_bytes;
+}
+
 static int walk_grid(struct level *level)
 {
     struct cache_result *r = level->result;
@@ -108,7 +124,7 @@ static int walk_grid(struct level *level)
         limit = 3 * fits;
     }
     r->step_count = 0;
-    for (unsigned i = 0; r->step_count < INFER_MAX_STEPS && bytes <= limit;
+    for (unsigned i = 0; r->step_count < INFER_MAX_STEPS && bytes <= limit && !is_enough(level);
          bytes = grid_bytes(level, ++i)) {
         struct capacity_step *step = &r->steps[r->step_count];
         int rc =
