@@ -24,12 +24,14 @@
 
 /* Thresholds. Fixed by: an H200, where a member does not say that it was chosen. */
 static const struct {
-    unsigned owners, most_places, again, aside, few, repeats, many, scattered;
-    double beyond, decides, all, a_part, sooner_cycles, sooner_share, part;
+    unsigned owners, most_places, dear_places, again, aside, few, repeats, many, scattered;
+    double beyond, decides, sure, hidden, all, a_part, sooner_cycles, sooner_share, part;
     uint64_t apart, wide, spread;
 } limits = {
     .owners = 3,        /* SMs that share with nobody stand for all. Chosen */
     .most_places = 65,  /* blocks of a launch, the owner's among them. Chosen */
+    .dear_places = 9,   /* the same of large parts where loads are dear: each block waits for all of
+                           the owner's loads, which are as many as all parts have. Chosen */
     .again = 4,         /* elements of a part. Chosen */
     .aside = 2,         /* elements that each SM reads besides: the probe peers does (probes.def) */
     .few = 12,          /* lines: of fewer all are walked. Chosen */
@@ -40,6 +42,8 @@ static const struct {
     .scattered = 8,     /* lines of the cache, of which one is walked where the sets are hashed */
     .apart = 512,       /* bytes, where no line is known. Chosen */
     .wide = 4224,       /* bytes, where no line is known and the path reaches all of memory */
+    .sure = 0.95,       /* confidence of a count */
+    .hidden = 0.7,      /* the same of one outermost cache, where lines are too few to tell parts */
     .all = 0.9,         /* share of many: all are found */
     .a_part = 0.75,     /* share of many: no more come from a part for all SMs */
     .sooner_cycles = 6, /* cycles: a line that comes sooner by so many, and by */
@@ -381,7 +385,8 @@ static void report(struct counting *c, struct cache_result *result, uint32_t cou
                  "launch, with %u of them in that place: a cache serves %u to %u SMs; the others "
                  "find up to %.0f %% of its lines",
                  c->of->info->op, present, c->caches, least, most, 100 * c->share);
-    attribute_set(&result->count, count, "1", 0.95, id);
+    bool hides_parts = !c->of->info->beneath[0] && c->again != limits.many && count == 1;
+    attribute_set(&result->count, count, "1", hides_parts ? limits.hidden : limits.sure, id);
     if (present > 1 && c->of->info->beneath[0]) {
         snprintf(result->scope, sizeof result->scope, "%s",
                  most == 1          ? "sm"
@@ -426,6 +431,20 @@ static uint64_t scattered_lines(const struct counting *c, const struct cache_res
     return is_counted && is_hashed ? (uint64_t)(sets->value * ways->value) / limits.scattered : 0;
 }
 
+/*
+ * Lines beside each other may all be at home in one part of the outermost cache. All of an array
+ * fits whose length is known: so lines of it may be as far apart as it is long.
+ */
+static void spread_lines(struct counting *c)
+{
+    const struct level_fit *fit = &c->of->fit;
+    uint64_t lines = (uint64_t)c->places * (c->again + limits.aside);
+    uint64_t apart = lines ? fit->count * fit->stride / lines / c->unit * c->unit : 0;
+    uint64_t wide = limits.wide / c->unit * c->unit;
+    apart = apart < wide ? apart : wide;
+    c->stride = apart > c->stride ? apart : c->stride;
+}
+
 /* Lines apart, half as many as fit (of few, all), in parts for as many SMs as they are enough for.
  */
 static int plan_parts(struct counting *c, const struct cache_result *result)
@@ -445,12 +464,17 @@ static int plan_parts(struct counting *c, const struct cache_result *result)
     uint64_t lines = of->fit.count ? of->fit.count * of->fit.stride / c->stride : UINT64_MAX;
     lines = scattered ? scattered : lines / (lines >= limits.few ? 2 : 1);
     lines = lines < room / c->stride ? lines : room / c->stride;
-    c->again = outermost && lines >= 4 * (limits.many + limits.aside) ? limits.many
+    c->again = outermost && lines >= 2 * (limits.many + limits.aside) ? limits.many
                : lines >= 4 * (limits.again + limits.aside)           ? limits.again
                                                                       : 1;
     uint64_t places = lines / (c->again + limits.aside);
-    c->places = (uint32_t)(places < limits.most_places ? places : limits.most_places);
+    bool dear = c->again == limits.many && c->lab->options->max_cache_loads;
+    uint32_t most_places = dear ? limits.dear_places : limits.most_places;
+    c->places = (uint32_t)(places < most_places ? places : most_places);
     c->room = room;
+    if (dear) {
+        spread_lines(c);
+    }
     return c->places >= 2 ? 0
                           : lab_undecided(c->lab, "too few lines fit to give each of two SMs some");
 }
