@@ -44,12 +44,12 @@ static void report_progress(struct lab *lab, const struct level *level, size_t e
 /*
  * Structure may take walk after walk where many ways draw their victims. Where loads are dear,
  * caches together leave that at some number of them, and each but the last at two thirds of what is
- * left, though never at less than a small cache takes; their latencies, and what concerns the
- * device as a whole, come still.
+ * left, though never at less than a small cache takes, the last at half of all, whatever those
+ * before it took; their latencies, and what concerns the device as a whole, come still.
  */
 static uint64_t loads_of_level(const struct lab *lab, bool last)
 {
-    static const uint64_t least_share = 16; /* of all loads, one in so many. Blind trials */
+    const uint64_t least_share = last ? 2 : 16; /* of all loads, one in so many. Blind trials */
     uint64_t all = lab->options->max_cache_loads, left = all > lab->loads ? all - lab->loads : 1;
     uint64_t most = last ? all : lab->loads + (2 * left + 2) / 3;
     uint64_t least = lab->loads + all / least_share;

@@ -131,7 +131,8 @@ static double touches_of(const struct trace_request *complete)
                                              : 0;
 }
 
-/* Lines that a copy or a stream reads or writes: each launch all of them. */
+/* Lines that a copy, a stream or what goes before a cold walk reads or writes: each launch all of
+ * them. */
 static double lines_of(const struct probe_live *live, const struct trace_request *complete)
 {
     enum { LINE = 128, WARP = 32 };
@@ -139,6 +140,10 @@ static double lines_of(const struct probe_live *live, const struct trace_request
     if (strcmp(complete->probe, "copy") == 0) {
         return 2.0 * (double)request_number(complete, "runs", 1) *
                (double)request_number(complete, "bytes", 0) / LINE;
+    }
+    if (request_flag(complete, "cold")) {
+        return (double)request_number(complete, "windows", 1) *
+               (double)request_number(complete, "flush_bytes", 0) / LINE;
     }
     if (strcmp(complete->probe, "flight") != 0) {
         return 0;

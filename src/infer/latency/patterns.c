@@ -26,13 +26,15 @@
 
 /* Thresholds. Chosen; Table 3 of Mei et al. comes out with them (roundtrip.published). */
 static const struct {
-    unsigned skipped, fewest, fewest_pooled;
+    unsigned skipped, fewest, fewest_pooled, flushed, dear_flushed;
     double least_share;
 } limits = {
     .skipped = 2,         /* first records: their instructions are not cached */
     .fewest = 4,          /* loads that make a kind */
     .fewest_pooled = 200, /* loads of memory: of one in eleven that is late, 18; 9 or fewer of them
                              in one walk of fifty */
+    .flushed = 4,         /* times what L2 holds that is read before */
+    .dear_flushed = 2,    /* the same where loads are dear. Chosen */
     .least_share = 0.05,  /* share of a kind's loads */
 };
 enum { MAX_CLASSES = INFER_MAX_LATENCIES };
@@ -134,9 +136,9 @@ static struct spectrum_plan make_plan(const struct lab *lab, const char *op,
     return plan;
 }
 
-/* L2 is emptied before, with four times what fits. */
-static int build_request(struct trace_request *request, const struct run *run, uint32_t *ring,
-                         const struct spectrum_plan *plan)
+/* L2 is emptied before, with some times what fits. */
+static int build_request(struct trace_request *request, const struct lab *lab,
+                         const struct run *run, uint32_t *ring, const struct spectrum_plan *plan)
 {
     trace_request_init(request, "chase");
     for (size_t i = 0; i < run->spectrum.count; i++) {
@@ -148,7 +150,8 @@ static int build_request(struct trace_request *request, const struct run *run, u
     rc = rc ? rc : trace_request_set_u64(request, "warm", 0);
     rc = rc ? rc : trace_request_set_u64(request, "cold", 1);
     rc = rc ? rc : trace_request_set_u64(request, "window", run->spectrum.count);
-    uint64_t flush = 4 * plan->l2_bytes;
+    bool is_dear = lab->options->max_cache_loads;
+    uint64_t flush = (is_dear ? limits.dear_flushed : limits.flushed) * plan->l2_bytes;
     return rc ? rc : trace_request_set_u64(request, "flush_bytes", flush < 65536 ? 65536 : flush);
 }
 
@@ -163,7 +166,7 @@ static int measure(struct lab *lab, struct run *run, const struct spectrum_plan 
         free(ring);
         return error_memory();
     }
-    int rc = build_request(&request, run, ring, plan);
+    int rc = build_request(&request, lab, run, ring, plan);
     rc = rc ? rc : lab_measure(lab, &trace, &request);
     if (rc == 0) {
         struct chase_columns columns;
