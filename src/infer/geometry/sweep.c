@@ -13,12 +13,13 @@
 /* Thresholds. Fixed by: the curves of the shipped models and of an H200. */
 static const struct {
     unsigned sweep_stride, dear_bytes, window;
-    uint64_t touched_bytes;
+    uint64_t long_bytes, touched_bytes;
     double large_misses, all_miss;
 } limits = {
     .sweep_stride = 128,                 /* bytes from load to load */
     .dear_bytes = 262144,                /* bytes: a walk of more is done for two windows only */
     .window = 128,                       /* loads of a window */
+    .long_bytes = UINT64_C(4) << 20,     /* bytes: touching more is dear. Chosen */
     .touched_bytes = UINT64_C(16) << 20, /* of all arrays of a cache whose sets are known, where
                                             loads are dear: the curve ends there. Chosen */
     .large_misses =
@@ -58,7 +59,7 @@ static int sweep_point(struct level *level, struct capacity_step *step, uint64_t
     plan.touch = plan.shape.count > 512;
     plan.warm = plan.touch ? 0 : plan.shape.count;
     uint32_t window = limits.window;
-    bool long_walk = level->large || (level->outermost && bytes > limits.dear_bytes);
+    bool long_walk = level->large || (level->outermost && bytes > limits.long_bytes);
     if (long_walk && level->lab->options->max_cache_loads) { /* each window touches all */
         window *= windows;
         windows = 1;

@@ -388,8 +388,9 @@ static double trust_median(const struct level *level, const struct sample *slow)
 }
 
 /*
- * What a miss of the reference walk takes. Memory may be near and far, behind parts of the
- * outermost cache: between two humps a median lies where chance puts it, and the mean is told.
+ * What a miss takes where nothing but the reference walk tells it. Memory may be near and far,
+ * behind parts of the outermost cache: between two humps a median lies where chance puts it, and
+ * the mean is told.
  */
 static double reference_miss(const struct level *level)
 {
@@ -406,7 +407,7 @@ static double reference_miss(const struct level *level)
 static void hold_against_reference(const struct level *level, double *miss, double *sure,
                                    char what[64])
 {
-    double reference = reference_miss(level);
+    double reference = level->timing.miss_cycles;
     bool asks = level->outermost && !level->large && !level->translated;
     if (!asks || fabs(reference - *miss) <= limits.agree * *miss) {
         return;

@@ -27,6 +27,7 @@
 /* Thresholds. Chosen; Table 3 of Mei et al. comes out with them (roundtrip.published). */
 static const struct {
     unsigned skipped, fewest, fewest_pooled, flushed, dear_flushed;
+    uint64_t dear_bytes;
     double least_share;
 } limits = {
     .skipped = 2,         /* first records: their instructions are not cached */
@@ -34,8 +35,9 @@ static const struct {
     .fewest_pooled = 200, /* loads of memory: of one in eleven that is late, 18; 9 or fewer of them
                              in one walk of fifty */
     .flushed = 4,         /* times what L2 holds that is read before */
-    .dear_flushed = 2,    /* the same where loads are dear. Chosen */
-    .least_share = 0.05,  /* share of a kind's loads */
+    .dear_flushed = 2,    /* the same where loads are dear and that is more than */
+    .dear_bytes = UINT64_C(16) << 20, /* so many bytes. Chosen */
+    .least_share = 0.05,              /* share of a kind's loads */
 };
 enum { MAX_CLASSES = INFER_MAX_LATENCIES };
 
@@ -150,8 +152,9 @@ static int build_request(struct trace_request *request, const struct lab *lab,
     rc = rc ? rc : trace_request_set_u64(request, "warm", 0);
     rc = rc ? rc : trace_request_set_u64(request, "cold", 1);
     rc = rc ? rc : trace_request_set_u64(request, "window", run->spectrum.count);
-    bool is_dear = lab->options->max_cache_loads;
-    uint64_t flush = (is_dear ? limits.dear_flushed : limits.flushed) * plan->l2_bytes;
+    uint64_t flush = limits.flushed * plan->l2_bytes;
+    bool is_dear = lab->options->max_cache_loads && flush > limits.dear_bytes;
+    flush = is_dear ? limits.dear_flushed * plan->l2_bytes : flush;
     return rc ? rc : trace_request_set_u64(request, "flush_bytes", flush < 65536 ? 65536 : flush);
 }
 

@@ -1,11 +1,7 @@
 /*
  * What misses of the outermost cache look like where loads are dear, without an array that it does
- * not hold: memory that no walk has read is in no cache. Blocks of it are walked word by word,
- * once:
- *
- *     read before       |################|
- *     blocks                                  |..|      |..|      |..|      one of each part and
- * bank
+ * not hold: memory that no walk has read is in no cache. Blocks of it, far enough apart that they
+ * are at home in all parts and banks, are walked word by word, once.
  *
  * How much fits is another question: of ever longer arrays all lines are touched, and a stretch of
  * them is walked line by line. An array so long that this is dear itself is taken for the first
@@ -21,19 +17,18 @@
 /* Thresholds. Fixed by: blind trials (tests/blind --draw wide), where a member names nothing else.
  */
 static const struct {
-    unsigned blocks, block_words, stride, records, many_records;
+    unsigned blocks, block_words, stride, records;
     double missed;
-    uint64_t begin, apart, least_bytes, short_bytes, longest_bytes, cold_bytes;
+    uint64_t begin, apart, least_bytes, longest_bytes, cold_bytes;
 } limits = {
-    .blocks = 16,                     /* windows: home parts and banks by chance */
-    .block_words = 512,               /* words of a window: fetch units up to 512 B. Chosen */
-    .begin = UINT64_C(37) << 20,      /* bytes: nobody has walked so far. Chosen */
-    .apart = UINT64_C(17) << 12,      /* bytes from block to block: no power of two */
-    .least_bytes = UINT64_C(1) << 18, /* bytes: a longer array is dear to touch by words. Chosen */
-    .stride = 128,                    /* bytes from load to load of what was touched */
-    .records = 2048,                  /* loads of a window there. Chosen */
-    .many_records = 4096,             /* the same where one window is all */
-    .short_bytes = UINT64_C(4) << 20, /* bytes: a longer array has one window. Chosen */
+    .blocks = 16,                        /* windows: home parts and banks by chance */
+    .block_words = 512,                  /* words of a window: fetch units up to 512 B. Chosen */
+    .begin = UINT64_C(37) << 20,         /* bytes: nobody has walked so far. Chosen */
+    .apart = UINT64_C(17) << 12,         /* bytes from block to block: no power of two */
+    .least_bytes = UINT64_C(4) << 20,    /* bytes: a longer array is dear to lay out word by word;
+                                            shorter ones show what other parts hold, too */
+    .stride = 128,                       /* bytes from load to load of what was touched */
+    .records = 4096,                     /* loads of the window there. Chosen */
     .longest_bytes = UINT64_C(16) << 20, /* bytes: a longer one is not touched. Chosen */
     .missed = 0.35,                      /* share of its loads: as reference.c has it */
     .cold_bytes = 4096,                  /* bytes: the least that a cold walk reads before */
@@ -83,16 +78,12 @@ int unread_array(struct level *level, enum unread_array *out, uint64_t bytes)
     if (bytes > limits.longest_bytes) {
         return 0;
     }
-    size_t count = (size_t)(bytes / limits.stride);
-    bool is_short = bytes <= limits.short_bytes;
-    uint32_t window = is_short ? limits.records : limits.many_records;
     struct walk_plan plan =
-        level_plan(level, (struct walk_shape){.stride = limits.stride, .count = count});
+        level_plan(level, (struct walk_shape){.stride = limits.stride,
+                                              .count = (size_t)(bytes / limits.stride)});
     plan.touch = true;
     plan.touch_stride = limits.stride;
-    plan.window = level->max_window < window ? level->max_window : window;
-    plan.windows = is_short ? 2 : 1;
-    plan.spread = true;
+    plan.window = level->max_window < limits.records ? level->max_window : limits.records;
     struct sample walked;
     int rc = walk_sample(level->lab, &walked, &plan);
     if (rc == 0) {
