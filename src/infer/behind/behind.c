@@ -132,13 +132,17 @@ static double clearly_above(const struct sample *hits)
 /*
  * Twice what fits in front may be too much for some sets of a second cache whose index is hashed.
  * Where next to all first reads take clearly longer than most of what misses in front, the rest of
- * these missed both.
+ * these missed both. Where first reads are far from hits, too, that is what is nearer to them:
+ * noise delays hits.
  */
 static void leave_out_misses(struct sample *missed, const struct sample *first)
 {
     double clearly = clearly_above_share(missed, limits.most_share);
     if (sample_quantile(first, limits.soon) > clearly) {
-        missed->count = sample_view(missed, -1, clearly).count; /* they are in order */
+        double soonest = sample_quantile(first, 1 - limits.hit_share);
+        bool far = soonest > limits.clearly * clearly + limits.clearly_cycles;
+        double most = far ? 0.5 * (clearly + soonest) : clearly;
+        missed->count = sample_view(missed, -1, most).count; /* they are in order */
         return;
     }
     /* Where many sets are too full, some of the rest is sooner than next to all first reads, and
@@ -203,9 +207,11 @@ static int check_slow(struct level *level, const struct sample *missed, double s
     int rc = circle_check_sooner(level, missed, limits.sooner);
     double own = sample_quantile(missed, 0.5), plain = level->timing.beneath_cycles;
     bool near = fabs(slow - plain) < fabs(own - plain);
-    if (rc == INFER_UNDECIDED && !near) {
-        rc = plain_is_kept(level, &near);
-        rc = rc == SONDE_ENOTRECORDED || rc == 0 ? INFER_UNDECIDED : rc;
+    /* A path that has its own stages in front of L2 takes no longer there than a hit and a plain
+     * load together. */
+    if (!near && (rc == INFER_UNDECIDED || (rc == 0 && slow < own + plain))) {
+        int asked = plain_is_kept(level, &near);
+        rc = asked == SONDE_ENOTRECORDED || asked == 0 ? rc : asked;
     }
     if (rc == INFER_UNDECIDED && near) {
         level->result->present = true;
@@ -261,7 +267,8 @@ static void look_in_mirror(struct level *level, const struct sample *missed, dou
         level->info->op, own, farther, t->mirror.above, t->mirror.upto, t->mirror.sum);
 }
 
-/* Do loads take the same, but for few? Then no clock drifts, and two cycles tell. */
+/* Do hits take the same, but for few? Then no clock drifts, and two cycles tell; what lies behind
+ * may be slices of which some are farther. */
 static bool is_quiet(const struct sample *s)
 {
     return sample_quantile(s, 1 - limits.soon) == sample_quantile(s, limits.soon);
@@ -290,7 +297,7 @@ static int check_all(struct level *level, const struct sample *missed)
     bool longer = 2 * slow.count > all.count;
     double soonest = sample_quantile(&slow, 0.1), median = sample_quantile(&all, 0.5);
     double fastest = sample_quantile(missed, 1 - limits.hit_share);
-    double drift = is_quiet(missed) && is_quiet(&all) ? 0 : limits.drift;
+    double drift = is_quiet(missed) ? 0 : limits.drift;
     sample_free(&all);
     if (median < (1 - drift) * fastest - limits.sooner_cycles) {
         look_in_mirror(level, missed, median);
@@ -351,12 +358,26 @@ static int check_behind(struct level *level, struct sample *missed)
     return rc;
 }
 
-/* Noise of the path was seen before, in many more hits than the reference has. */
-static void know_noise(struct level *level)
+/*
+ * Noise of the path was seen before, in many more hits than the reference has; but these were the
+ * front's, which noise may never carry past the threshold of what takes longer. Of the hits that
+ * the front missed noise leaves more below the threshold than above.
+ */
+static void know_noise(struct level *level, const struct sample *missed)
 {
-    level->timing.false_misses += level->front->timing.false_misses;
-    level->timing.false_slow += level->front->timing.false_slow;
-    level->timing.hit_records += level->front->timing.hit_records;
+    struct level_timing *t = &level->timing;
+    double median = sample_quantile(missed, 0.5);
+    size_t below = sample_view(missed, median + limits.quiet_cycles, t->threshold).count;
+    size_t slow = sample_view(missed, t->threshold, INFINITY).count;
+    t->false_misses += level->front->timing.false_misses;
+    t->false_slow += level->front->timing.false_slow;
+    t->hit_records += level->front->timing.hit_records;
+    if (slow < below &&
+        (double)slow * (double)t->hit_records > (double)t->false_slow * (double)missed->count) {
+        t->false_misses = sample_view(missed, t->threshold, t->ceiling).count;
+        t->false_slow = slow;
+        t->hit_records = missed->count;
+    }
 }
 
 /* What misses in front comes from the second cache, or there is none. Recordings may have been made
@@ -427,7 +448,6 @@ int behind_begin(struct level *level)
         attribute_set(&level->result->hit_latency, sample_quantile(&missed, 0.5), "cycles", 0.9,
                       id);
     }
-    sample_free(&missed);
     double beneath = level->timing.beneath_cycles;
     rc = rc ? rc : reference_by_words(level);
     const struct attribute *hit = &level->result->hit_latency;
@@ -443,11 +463,12 @@ int behind_begin(struct level *level)
         level->result->hit_latency = (struct attribute){0};
     }
     if (rc == 0) {
-        know_noise(level);
         /* What L2 answers is a miss as well, though the walk above may have had none. */
         level->timing.threshold =
             fmin(level->timing.threshold, 0.5 * (level->timing.floor_cycles + beneath));
+        know_noise(level, &missed);
     }
+    sample_free(&missed);
     return rc;
 }
 

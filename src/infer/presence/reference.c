@@ -317,7 +317,8 @@ static double below_beneath(const struct level *level, double threshold,
 /*
  * Nearly all loads that miss here may miss the next level, too. The few that hit it lie under a
  * threshold between those two. They are slower than hits and begin fetch units, as misses do, more
- * often than noise does. Then the threshold goes below them.
+ * often than noise does. Then the threshold goes below them. Not behind a cache of the same unit:
+ * whatever it misses begins one, with and without noise.
  */
 static int lower_threshold(struct level *level, bool *lowered, const struct pattern *pattern,
                            const struct sample *hits, const struct walk *walk)
@@ -327,6 +328,11 @@ static int lower_threshold(struct level *level, bool *lowered, const struct patt
     uint32_t *begin = malloc((walk->count + 1) * sizeof *begin);
     size_t count = 0, begin_count = 0;
     *lowered = false;
+    if (level->front &&
+        pattern->unit_words * CHASE_WORD_BYTES <= level->front->timing.fetch_bytes) {
+        free(begin);
+        return 0;
+    }
     if (!begin) {
         return error_memory();
     }
