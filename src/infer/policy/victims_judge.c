@@ -303,6 +303,16 @@ static bool asks_for_use(const struct victim_sums *sums, size_t ways)
     return x > w + limits.much * sqrt(2 * w) + limits.much * limits.much;
 }
 
+/* Behind another cache: is a way that chance would not spare never the victim? */
+static bool stays_in_front(const struct level *level, const struct victim_sums *sums, size_t ways)
+{
+    bool spared = false;
+    for (size_t way = 0; level->front && sums->cold && way < ways; way++) {
+        spared = spared || share_of_way(sums, way) == 0;
+    }
+    return spared && ways > 1 && exp(-(double)sums->victims / (double)ways) < limits.doubt;
+}
+
 int victims_judge(struct level *level, struct policy_result *out, const struct victim_sums *sums,
                   size_t ways)
 {
@@ -310,6 +320,13 @@ int victims_judge(struct level *level, struct policy_result *out, const struct v
     double independent = by_chance(sums->seen, sums->expected, sums->variance);
     bool testable = sums->expected >= limits.testable;
     bool biased = uniform < limits.doubt, serial = testable && independent < limits.doubt;
+    /* A hit that noise makes a miss puts its way twice into the row: once too early, and once when
+     * the line comes that was away. */
+    serial = serial && !(sums->noisy && sums->seen > sums->expected);
+    if (stays_in_front(level, sums, ways)) {
+        return lab_undecided(level->lab, "a way has no victim, and its line may stay in the cache "
+                                         "in front");
+    }
     if (biased && !serial) { /* of several ways that are as likely one may be that which does not */
         double any = by_chance(sums->again, sums->expected_again, sums->variance_again);
         serial = testable && sums->again < sums->expected_again && any < limits.doubt;

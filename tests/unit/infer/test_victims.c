@@ -114,7 +114,64 @@ static void without_noise_every_window_counts(void **state)
     assert_true(straight > 2 * worst(&d));
 }
 
-/* Nothing is measured of it: there is no source to ask. */
+/* What is judged of ways' counts, of a cache that a level hides or not. */
+static int judge_counts(struct policy_result *out, const struct victim_tally *tally, bool hidden,
+                        bool noisy)
+{
+    struct victim_sums sums = {.cold = true, .noisy = noisy};
+    struct lab lab = {.out = &dissection};
+    struct level_info info = {.id = "made_up", .op = "const"};
+    struct level_summary front = {.info = &info};
+    struct level level = {.lab = &lab, .info = &info, .front = hidden ? &front : NULL};
+    *out = (struct policy_result){0};
+    victims_share(&sums, tally, NULL);
+    victims_test(&sums, tally);
+    return victims_judge(&level, out, &sums, tally->ways);
+}
+
+/* One victim in so many comes again at once, as a hit does that noise makes a miss. */
+static void noise_that_repeats_a_way_is_no_dependence(void **state)
+{
+    (void)state;
+    for (int noisy = 0; noisy < 2; noisy++) {
+        uint64_t count[4] = {0}, pair[16] = {0};
+        struct victim_tally tally = {.ways = 4, .count = count, .pair = pair};
+        struct policy_result out;
+        struct rng rng;
+        size_t before = SIZE_MAX;
+        rng_seed(&rng, 5);
+        for (size_t i = 0; i < 6000; i++) {
+            size_t drawn = rng_below(&rng, 6);
+            victims_count(&tally, drawn < 4 ? drawn : 0, &before);
+            if (i % 10 == 0) {
+                victims_count(&tally, before, &before);
+            }
+        }
+        assert_int_equal(judge_counts(&out, &tally, false, noisy), 0);
+        assert_string_equal(out.name, "biased");
+        assert_int_equal(out.serial, noisy ? SERIAL_NO : SERIAL_YES);
+    }
+}
+
+/* Of four ways one is never the victim: behind another cache its line may have stayed there. */
+static void a_line_that_stays_in_front_makes_no_shares(void **state)
+{
+    (void)state;
+    for (int hidden = 0; hidden < 2; hidden++) {
+        uint64_t count[4] = {0}, pair[16] = {0};
+        struct victim_tally tally = {.ways = 4, .count = count, .pair = pair};
+        struct policy_result out;
+        struct rng rng;
+        size_t before = SIZE_MAX;
+        rng_seed(&rng, 5);
+        for (size_t i = 0; i < 1500; i++) {
+            victims_count(&tally, 1 + rng_below(&rng, 3), &before);
+        }
+        assert_int_equal(judge_counts(&out, &tally, hidden, false), hidden ? INFER_UNDECIDED : 0);
+        assert_string_equal(out.name, hidden ? "" : "biased");
+    }
+}
+
 /* Three of twelve ways go as often; one of them never twice in succession, as evenly spaced misses
  * take it. */
 static void one_of_several_favourites_is_not_drawn(void **state)
@@ -205,6 +262,7 @@ static void ways_that_are_drawn_alike_differ_as_chance_says(void **state)
     assert_true(fabs(x / degrees - 1) < 0.1);
 }
 
+/* Nothing is measured of it: there is no source to ask. */
 static void of_a_cache_without_a_known_set_nothing_is_told(void **state)
 {
     (void)state;
@@ -223,6 +281,8 @@ int main(void)
         cmocka_unit_test(shares_come_out_with_and_without_names),
         cmocka_unit_test(windows_whose_names_changed_do_not_move_the_shares),
         cmocka_unit_test(without_noise_every_window_counts),
+        cmocka_unit_test(noise_that_repeats_a_way_is_no_dependence),
+        cmocka_unit_test(a_line_that_stays_in_front_makes_no_shares),
         cmocka_unit_test(one_of_several_favourites_is_not_drawn),
         cmocka_unit_test(one_of_many_favourites_is_not_drawn),
         cmocka_unit_test(ways_that_are_drawn_alike_differ_as_chance_says),
