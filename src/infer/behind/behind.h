@@ -15,6 +15,8 @@
 /* The reference of such a cache, and its conflict; 0, INFER_UNDECIDED or an error. */
 int behind_begin(struct level *level); /* behind.c */
 int behind_ways(struct level *level);  /* ways.c */
+/* held.c: size and sets where nothing tells which lines share one, of known ways and line. */
+int behind_held(struct level *level);
 
 enum { BEHIND_MOST_PARTS = 512 };
 

@@ -10,6 +10,7 @@
  * predictions held is what their confidence rests on.
  */
 #include "infer/geometry/geometry.h"
+#include "infer/behind/behind.h"
 #include "infer/experiments.h"
 #include "infer/fit/groups.h"
 #include "infer/geometry/members.h"
@@ -593,20 +594,11 @@ static int measure(struct level *level, struct work *work)
     return rc;
 }
 
-bool sets_apply(const struct level *level)
-{
-    bool is_hidden = level->info->behind[0] && !level->map.sets;
-    if (is_hidden) {
-        lab_undecided(level->lab, "which lines share a set behind another cache is not known");
-    }
-    return !is_hidden;
-}
-
 int level_sets(struct level *level)
 {
     size_t sets = level->map.sets;
     if (sets == 0) {
-        return level_sets_hashed(level);
+        return level->front ? behind_held(level) : level_sets_hashed(level);
     }
     struct work work = {.search = calloc(sets, sizeof *work.search),
                         .wanted = calloc(sets, sizeof *work.wanted),

@@ -1,0 +1,195 @@
+/*
+ * Size and sets of a cache behind another, of known ways and line, from lines read to and fro: a
+ * toy of two caches, of which the second numbers its sets by a table drawn at random.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "infer/behind/behind.h"
+#include "infer/level.h"
+#include "support/toy_source.h"
+#include "util/error.h"
+#include "util/rng.h"
+
+enum {
+    NEAR = 40,
+    HIT = 100,
+    MISS = 300,
+    THRESHOLD = 200,
+    CEILING = 400,
+    WAYS = 4,
+    LINE = 128,
+    REACH = 65536,
+    LINES = REACH / LINE,
+    FRONT_LINES = 8,
+    MOST_SETS = 64
+};
+
+/* One set: the line used last comes first. */
+struct set {
+    uint32_t line[FRONT_LINES];
+    uint32_t ways;
+};
+
+struct toy {
+    uint32_t sets;
+    bool draws; /* victims */
+    uint32_t set_of[LINES];
+    struct set front, behind[MOST_SETS];
+    struct rng rng;
+    struct traceset *set;
+};
+
+static bool read_line(struct set *set, uint32_t line, struct rng *victims)
+{
+    uint32_t at = 0;
+    while (at < set->ways && set->line[at] != line + 1) {
+        at++;
+    }
+    bool hit = at < set->ways, full = set->line[set->ways - 1] != 0;
+    if (!hit) {
+        at = victims && full ? (uint32_t)rng_below(victims, set->ways) : set->ways - 1;
+    }
+    memmove(set->line + 1, set->line, at * sizeof *set->line);
+    set->line[0] = line + 1;
+    return hit;
+}
+
+static uint32_t load(struct toy *toy, uint32_t offset)
+{
+    uint32_t line = offset / LINE;
+    if (read_line(&toy->front, line, NULL)) {
+        return NEAR;
+    }
+    return read_line(&toy->behind[toy->set_of[line]], line, toy->draws ? &toy->rng : NULL) ? HIT
+                                                                                           : MISS;
+}
+
+static int answer(void *ctx, struct trace *trace)
+{
+    struct toy *toy = ctx;
+    const struct trace_request *r = &trace->request;
+    uint64_t window = 0, warm = 0, count = r->ring_count;
+    assert_true(trace_request_u64(r, "window", &window));
+    trace_request_u64(r, "warm", &warm);
+    assert_int_equal(count, 2 * LINES);
+    assert_int_equal(warm % count, 0);
+    struct toy_walk walk = toy_walk_begin(window, 1);
+    walk.start[0] = r->ring[0];
+    for (uint64_t i = 0; i < warm + window; i++) {
+        uint32_t cycles = load(toy, r->ring[i % count]);
+        if (i >= warm) {
+            walk.latency[i - warm] = cycles;
+            walk.next[i - warm] = r->ring[(i + 1) % count];
+        }
+    }
+    return toy_walk_end(&walk, trace);
+}
+
+static int get(void *ctx, const struct trace **out, const struct trace_request *request)
+{
+    struct toy *toy = ctx;
+    return toy_get(toy->set, answer, toy, out, request);
+}
+
+static void toy_create(struct toy *toy, uint32_t sets, bool draws)
+{
+    *toy = (struct toy){.sets = sets, .draws = draws, .front.ways = FRONT_LINES};
+    rng_seed(&toy->rng, 11);
+    for (uint32_t i = 0; i < LINES; i++) {
+        toy->set_of[i] = (uint32_t)rng_below(&toy->rng, sets);
+    }
+    for (uint32_t i = 0; i < sets; i++) {
+        toy->behind[i].ways = WAYS;
+    }
+    assert_int_equal(traceset_create(&toy->set), 0);
+}
+
+/* With so many ways told before. */
+static int examine(struct toy *toy, struct cache_result *result, double ways)
+{
+    static const struct level_info info = {"constant_l15", "sm", "const", "constant_l1",
+                                           "cg",           0,    6144,    ""};
+    struct infer_options options = {.max_footprint_bytes = REACH};
+    struct dissection *d = calloc(1, sizeof *d);
+    struct trace_source source = {.get = get, .ctx = toy};
+    struct lab lab = {.source = &source, .options = &options, .out = d};
+    struct level_summary front = {.timing.threshold = 0.5 * (NEAR + HIT)};
+    assert_non_null(d);
+    struct level level = {
+        .lab = &lab, .info = &info, .result = &d->caches[0], .front = &front, .max_window = 6144};
+    level.timing.threshold = THRESHOLD;
+    level.timing.ceiling = CEILING;
+    level.line.bytes = LINE;
+    attribute_set(&level.result->ways, ways, "1", 0.8, "");
+    int rc = behind_held(&level);
+    *result = *level.result;
+    traceset_destroy(toy->set);
+    free(d);
+    return rc;
+}
+
+static void sets_that_a_hash_numbers_are_counted(void **state)
+{
+    (void)state;
+    for (uint32_t sets = 4; sets <= 20; sets += 4) {
+        struct toy toy;
+        struct cache_result result;
+        toy_create(&toy, sets, false);
+        assert_int_equal(examine(&toy, &result, WAYS), 0);
+        assert_true(result.sets.value == sets);
+        assert_true(result.size.value == sets * WAYS * LINE);
+        assert_true(result.ways.value == WAYS);
+    }
+}
+
+static void ways_that_do_not_divide_what_is_held_are_taken_back(void **state)
+{
+    (void)state;
+    struct toy toy;
+    struct cache_result result;
+    toy_create(&toy, 8, false);
+    assert_int_equal(examine(&toy, &result, WAYS + 1), 0);
+    assert_true(result.size.value == 8 * WAYS * LINE);
+    assert_int_not_equal(result.ways.status, ATTRIBUTE_MEASURED);
+    assert_int_not_equal(result.sets.status, ATTRIBUTE_MEASURED);
+}
+
+/* Of sets that draw their victims other lines are gone each time. */
+static void nothing_is_told_of_sets_that_draw_their_victims(void **state)
+{
+    (void)state;
+    struct toy toy;
+    struct cache_result result;
+    toy_create(&toy, 16, true);
+    assert_int_equal(examine(&toy, &result, WAYS), INFER_UNDECIDED);
+    assert_int_not_equal(result.sets.status, ATTRIBUTE_MEASURED);
+}
+
+/* All lines of the path are eight a set: chance leaves some with less than four. */
+static void nothing_is_told_of_sets_that_are_not_full(void **state)
+{
+    (void)state;
+    struct toy toy;
+    struct cache_result result;
+    toy_create(&toy, MOST_SETS, false);
+    assert_int_equal(examine(&toy, &result, WAYS), INFER_UNDECIDED);
+    assert_int_not_equal(result.sets.status, ATTRIBUTE_MEASURED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sets_that_a_hash_numbers_are_counted),
+        cmocka_unit_test(ways_that_do_not_divide_what_is_held_are_taken_back),
+        cmocka_unit_test(nothing_is_told_of_sets_that_draw_their_victims),
+        cmocka_unit_test(nothing_is_told_of_sets_that_are_not_full),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
