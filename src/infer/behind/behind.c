@@ -439,6 +439,11 @@ int behind_begin(struct level *level)
     if (rc == INFER_UNDECIDED && level->lab->why.status == ATTRIBUTE_ABSENT) {
         rc = look_nearer(level, &missed);
     }
+    if (rc == INFER_UNDECIDED) {
+        sample_free(&missed);
+        level->behind_quarters = 0;
+        return behind_in_turn(level, shape_behind(level));
+    }
     if (rc == 0) {
         char id[24];
         lab_evidence(level->lab, id, level->info->id,

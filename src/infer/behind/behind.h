@@ -18,6 +18,12 @@ int behind_ways(struct level *level);  /* ways.c */
 /* held.c: size and sets where nothing tells which lines share one, of known ways and line. */
 int behind_held(struct level *level);
 
+/*
+ * in_turn.c: is it there all the same, where no load shows it? `few` lines do not fit in front.
+ * INFER_UNDECIDED whatever comes of it: it may have told that it is, and what it takes.
+ */
+int behind_in_turn(struct level *level, struct walk_shape few);
+
 enum { BEHIND_MOST_PARTS = 512 };
 
 struct behind_parts {
