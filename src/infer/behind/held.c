@@ -99,13 +99,24 @@ static double short_sets(size_t lines, size_t held, size_t ways)
     return sets * (1 - poisson_tail((double)lines / sets, ways));
 }
 
+static void room_free(struct room *room)
+{
+    free(room->order);
+    free(room->ring);
+    free(room->hit);
+}
+
 static int ask_orders(struct level *level, size_t *held, size_t lines)
 {
     struct room room = {.order = malloc((lines + 1) * sizeof *room.order),
                         .ring = malloc((2 * lines + 1) * sizeof *room.ring),
                         .hit = malloc((2 * lines + 1) * sizeof *room.hit)};
     size_t most = 0, alike = 0;
-    int rc = room.order && room.ring && room.hit ? 0 : error_memory();
+    int rc = 0;
+    if (!room.order || !room.ring || !room.hit) {
+        room_free(&room);
+        return error_memory();
+    }
     for (unsigned turn = 0; rc == 0 && turn < limits.orders; turn++) {
         size_t now = 0;
         rc = count_held(level, &now, &room, lines, turn);
@@ -113,9 +124,7 @@ static int ask_orders(struct level *level, size_t *held, size_t lines)
         alike = turn == 0 || now < *held ? 1 : alike + (now == *held);
         *held = turn == 0 || now < *held ? now : *held;
     }
-    free(room.order);
-    free(room.ring);
-    free(room.hit);
+    room_free(&room);
     if (rc == 0 && (*held == 0 || alike < limits.agree || most > *held + limits.more)) {
         rc = lab_undecided(level->lab, "of %zu lines read to and fro %zu are held, and up to %zu",
                            lines, *held, most);
@@ -126,7 +135,8 @@ static int ask_orders(struct level *level, size_t *held, size_t lines)
 static void tell(struct level *level, size_t lines, size_t held, size_t ways)
 {
     struct cache_result *r = level->result;
-    bool whole = held % ways == 0;
+    size_t sets = held / ways;
+    bool whole = held == sets * ways;
     double sure = whole && level->filler ? limits.sure : limits.unordered;
     char id[24];
     lab_evidence(level->lab, id, level->info->id,
@@ -138,7 +148,7 @@ static void tell(struct level *level, size_t lines, size_t held, size_t ways)
     level->by_held = true;
     attribute_set(&r->size, (double)level->size_bytes, "B", sure, id);
     if (whole) {
-        attribute_set(&r->sets, (double)(held / ways), "1", sure, id);
+        attribute_set(&r->sets, (double)sets, "1", sure, id);
         return;
     }
     char reason[160];
