@@ -51,7 +51,7 @@ YAML
 second folded 8192 64 16 8 nru xor 0
 
 # A hash numbers the sets: one is full before the others, in arrays of any size, and by chance in one that looks like
-# whole sets. Ways, line and policy of that one are known, how many there are is not.
+# whole sets. Ways, line and policy of that one are known; how many there are shows in what is held, or not at all.
 copy hashed <<'YAML'
 constant_l1: {size: 768 B, line: 64 B, sector: 32 B, sets: 1, ways: 12, index: {kind: modulo}, replacement: {policy: lru}}
 constant_l15: {size: 12 KiB, line: 128 B, sector: 32 B, sets: 16, ways: 6, index: {kind: hash, seed: 51346}, replacement: {policy: lru}}
@@ -61,9 +61,12 @@ constant_l1: {size: 768 B, line: 64 B, sector: 32 B, sets: 1, ways: 12, index: {
 constant_l15: {size: 30 KiB, line: 512 B, sector: 128 B, sets: 15, ways: 4, index: {kind: hash, seed: 25278}, replacement: {policy: lru}}
 YAML
 for name in hashed by_chance; do
-    expect $name.json constant_l15.sets "not measured"
     [ "$("$GET" $name.json constant_l15.policy.name)" = lru ] || fail "$name: policy of the second cache"
 done
+# Lines read to and fro tell how many there are, where all that the path reaches fills every set.
+expect hashed.json constant_l15.sets 16
+expect hashed.json constant_l15.size 12288
+expect by_chance.json constant_l15.sets "not measured"
 expect hashed.json constant_l15.ways 6
 expect hashed.json constant_l15.line 128
 expect by_chance.json constant_l15.ways 4
@@ -114,7 +117,8 @@ constant_l15: {size: 6 KiB, line: 64 B, sector: 32 B, sets: 16, ways: 6, index: 
 YAML
 expect crowded.json constant_l15.ways 6
 expect crowded.json constant_l15.line 64
-expect crowded.json constant_l15.sets "not measured"
+expect crowded.json constant_l15.sets 16
+expect crowded.json constant_l15.size 6144
 
 # Two ways of which one is a victim three times as often, in twice whose size half of the units hit.
 copy halves <<'YAML'
