@@ -1,11 +1,20 @@
 #!/bin/sh
-# Of a second cache of constants whose sets a hash numbers its ways are told, and how much of an array fits until one set or another is
-# full: a model that is exported of it has a map by which as much fits, and its dissection tells the same.
+# Of a second cache of constants whose sets a hash numbers, and which draws its victims, its ways are told, and how much of an array fits
+# until one set or another is full: a model that is exported of it has a map by which as much fits, and its dissection tells the same.
+# Where lines leave in the order in which they came, sets and size are counted, and come back.
 cat >hashed.yaml <<'END'
 ---
 inherits: gtx780
 name: hashed
-constant_l15: {size: 24 KiB, line: 128 B, sector: 32 B, sets: 32, ways: 6, index: {kind: hash, seed: 29769}}
+constant_l15: {size: 24 KiB, line: 128 B, sector: 32 B, sets: 32, ways: 6, index: {kind: hash, seed: 29769},
+  replacement: {policy: random}}
+...
+END
+cat >counted.yaml <<'END'
+---
+inherits: gtx780
+name: counted
+constant_l15: {size: 12 KiB, line: 128 B, sector: 32 B, sets: 16, ways: 6, index: {kind: hash, seed: 51346}, replacement: {policy: lru}}
 ...
 END
 dissect sim:./hashed.yaml told.json --only constant_l1,constant_l15
@@ -17,4 +26,10 @@ grep -q '^  index: {kind: map, .*# not measured: drawn, so that as much fits' pa
 dissect sim:./again.yaml again.json --only constant_l1,constant_l15
 "$SONDE" compare told.json again.json --cycles 1 >compared
 grep -q '^[1-9][0-9] the same' compared || fail "too little was compared: $(tail -n 1 compared)"
+! grep '^differs\|^only in A' compared || fail "not all came back"
+dissect sim:./counted.yaml told.json --only constant_l1,constant_l15
+expect told.json constant_l15.sets 16
+"$SONDE" export told.json --format sonde -o again.yaml || fail "no model"
+dissect sim:./again.yaml again.json --only constant_l1,constant_l15
+"$SONDE" compare told.json again.json --cycles 1 >compared
 ! grep '^differs\|^only in A' compared || fail "not all came back"

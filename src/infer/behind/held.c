@@ -27,7 +27,8 @@ static const struct {
     .more = 4,          /* and the others at most so many lines more */
     .reads = 3,         /* of each, where noise is: a line that hits once is held */
     .most_lines = 3072, /* a window holds their way back */
-    .short_sets = 0.01, /* sets that chance leaves with too few lines */
+    .short_sets = 0.01, /* a way: sets that chance leaves with too few lines; of so many ways, one
+                           in as many sums of what is held is a multiple all the same */
     .sure = 0.95,       /* confidence, of policies under which lines leave in their order */
     .unordered = 0.45,  /* the same of others, as in geometry/held.c */
 };
@@ -170,7 +171,8 @@ int behind_held(struct level *level)
     }
     int rc = ask_orders(level, &held, lines);
     /* Whatever the ways are if not these, sets of two are short the soonest. */
-    if (rc == 0 && short_sets(lines, held, held % ways ? 2 : ways) > limits.short_sets) {
+    size_t least = held % ways ? 2 : ways;
+    if (rc == 0 && short_sets(lines, held, least) > limits.short_sets * (double)least) {
         rc =
             lab_undecided(level->lab, "%zu lines are too few to fill the sets of %zu", lines, held);
     }
