@@ -151,12 +151,17 @@ static uint32_t other_sm(uint32_t sms, uint32_t k)
 
 /*
  * Is the time that of what the SM finds itself? Less than without the other's walk is not enough of
- * a first level: the level behind it may be one that both ask, and save its own part.
+ * a first level: the level behind it may be one that both ask, and save its own part. Nor is it of
+ * pages that nobody had walked: the other SM has brought entries of page tables into L2, and so
+ * saves reads of memory. What the SM finds itself is in the level in front, too.
  */
 static bool finds(const struct scope *s, double median, double alone, double own)
 {
     double half = 0.5 * s->level->penalty;
-    return alone - median > half && (s->level->in_front > 0 || median - own < half);
+    bool is_first = s->level->in_front == 0;
+    double front = is_first ? 0 : s->level->before;
+    bool is_near = median - own < half + front;
+    return alone - median > half && (is_near || (!is_first && !s->fresh && !s->afresh));
 }
 
 /* What was seen of SM 0 and each of those that were tried. */
@@ -200,8 +205,8 @@ static int try_afresh(struct scope *s, enum seen *seen, uint32_t k, double alone
     return lab_soft(rc) ? 0 : rc;
 }
 
-/* All that seemed not to share. Where such pages end before one of them is confirmed, nothing tells
- * a cluster from the GPU. */
+/* All that seemed not to share, as many of them as memory has rings for. Where such pages end
+ * before one of them is confirmed, nothing tells a cluster from the GPU. */
 static int try_rest_afresh(struct scope *s, enum seen *seen, uint32_t count, double alone,
                            double own)
 {
