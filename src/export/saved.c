@@ -203,3 +203,19 @@ uint64_t saved_plain_u64(const json_t *owner, const char *key, uint64_t fallback
                ? (uint64_t)json_integer_value(value)
                : fallback;
 }
+
+bool saved_pattern(double *cycles, const json_t *root, const char *pattern)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach(json_object_get(root, "latency_patterns"), i, row)
+    {
+        struct saved_value value;
+        if (strcmp(saved_text(row, "pattern", ""), pattern) == 0 &&
+            strcmp(saved_text(row, "op", "cg"), "cg") == 0 && saved_value(&value, row, "latency")) {
+            *cycles = value.value;
+            return true;
+        }
+    }
+    return false;
+}

@@ -37,6 +37,9 @@ struct saved_value {
 bool saved_value(struct saved_value *out, const json_t *owner, const char *key);
 /* The same rounded to a whole number; false also for what is negative or beyond 2^53. */
 bool saved_u64(uint64_t *out, const json_t *owner, const char *key);
+/* The latency of the first kind of access of a name, of loads past L1: others stop sooner. False:
+ * it was not measured. */
+bool saved_pattern(double *cycles, const json_t *root, const char *pattern);
 
 /* Texts and numbers that are no attributes; the fallback where they are missing. */
 const char *saved_text(const json_t *owner, const char *key, const char *fallback);

@@ -27,11 +27,13 @@ struct geometry {
 static const struct {
     double sure_size;
     double half_share;   /* from a half */
+    double narrow;       /* cycles of a class of hits: rounding */
     uint64_t asked_sets; /* the most whose index is asked for: MAX_INDEX_BITS of infer/geometry */
 } limits = {
     .sure_size = 0.5, /* confidence of a size that sets are counted by: an edge between samples, of
                          hashed sets that are filled unevenly, has less */
     .half_share = 0.05, /* of some thousand lines, shared out by a hash: sim:a100 has 0.009 */
+    .narrow = 2,
     .asked_sets = 4096,
 };
 
@@ -400,19 +402,31 @@ static bool forgets_clusters(const struct model_text *t)
     return t->base->l2_parts.of_cluster.count && model_clusters(t) != t->base->clusters;
 }
 
-static void near_line(struct model_text *t)
+static void crossing_line(struct model_text *t)
+{
+    if (t->bandwidth.has_crossing) {
+        model_line(t, 1, "measured: two kinds of loads of memory",
+                   "crossing: {latency: %" PRIu32 " cycles}", t->base->l2_parts.crossing_cycles);
+    }
+}
+
+/* Beside parts that the base has as well. */
+static void near_lines(struct model_text *t)
 {
     if (forgets_clusters(t)) {
         model_line(t, 1, "not measured: in turn", "part_of_cluster: []");
     }
+    crossing_line(t);
 }
 
-/* Classes of hits differ by more than what copies take, where the base has parts or the model. */
+/* Classes of hits differ by more than what copies take, or one is as broad, where the base has
+ * parts or the model. */
 static bool classes_lie_apart(const struct model_text *t, const json_t *l2,
                               const struct parts_plan *parts)
 {
     bool any_parts = parts->count > 1 || t->base->l2_parts.count > 1;
-    return any_parts && class_span(l2) > 2.0 * parts->copy_cycles;
+    double least = 2.0 * parts->copy_cycles;
+    return any_parts && (class_span(l2) > least || class_breadth(l2) > least + limits.narrow);
 }
 
 /* Whether the base's L2, which has one part, can be cut into so many: its slices are shared out by
@@ -489,7 +503,9 @@ static void told_parts(struct parts_plan *parts, const struct model_text *t)
     if (base->count > 1 && (l2 ? !class_shows_copies(l2, base->copy_cycles) : has_misses)) {
         parts->copy_cycles = 0; /* L1's misses are told by one number */
     }
-    if (!saved_u64(&count, l2, "count") || count == base->count) {
+    if (t->bandwidth.has_one_part) {
+        count = 1;
+    } else if (!saved_u64(&count, l2, "count") || count == base->count) {
         return;
     }
     if (count == 1) {
@@ -528,10 +544,7 @@ static void cut_lines(struct model_text *t, const struct parts_plan *parts)
 {
     model_line(t, 1, "measured", "parts: %" PRIu32, parts->count);
     model_line(t, 1, "not measured: in turn", "part_of_cluster: []");
-    if (t->bandwidth.has_crossing) {
-        model_line(t, 1, "measured: two kinds of loads of memory",
-                   "crossing: {latency: %" PRIu32 " cycles}", t->base->l2_parts.crossing_cycles);
-    }
+    crossing_line(t);
     model_line(t, 1,
                parts->copy_cycles ? "measured: two classes of hits, l2.hit_latencies"
                                   : "not told apart from how far slices lie",
@@ -583,7 +596,7 @@ static bool part_lines(struct model_text *t, const json_t *l2, const struct geom
         cut_lines(t, parts);
     } else {
         model_line(t, 1, "measured", "parts: %" PRIu64, count);
-        near_line(t);
+        near_lines(t);
     }
     model_line(t, 1,
                parts->is_even ? "as far as the base's divide the sets"
@@ -631,7 +644,8 @@ static void unknown_lines(struct model_text *t, const json_t *l2, const struct g
     bool has_sector = saved_u64(&fetched, l2, "fetch_granularity") && fetched == g->sector &&
                       fetched != base->sector_bytes && base->line_bytes % fetched == 0;
     bool is_kept = parts->count == base_parts && !forgets_clusters(t) && !t->bandwidth.is_open &&
-                   !t->has_wide_line && parts->copy_cycles == t->base->l2_parts.copy_cycles;
+                   !t->bandwidth.has_crossing && !t->has_wide_line &&
+                   parts->copy_cycles == t->base->l2_parts.copy_cycles;
     bool has_policy = l2 && tells_victims(l2, base);
     if (!is_apart && !is_new && !has_sector && !has_policy && is_kept) {
         return;
@@ -661,7 +675,7 @@ static void unknown_lines(struct model_text *t, const json_t *l2, const struct g
     } else if (parts->count < base_parts) {
         single_lines(t, "measured");
     } else {
-        near_line(t);
+        near_lines(t);
         copy_line(t, parts);
     }
     if (is_apart) {

@@ -11,8 +11,10 @@
 
 /* Fixed by: sample_classes(), and the chains of tests/infer/h200. */
 static const struct {
-    double outside, apart, same;
+    double outside, apart, same, tail, late;
 } limits = {
+    .tail = 0.1,     /* share of hits that have waited for something else, at most. Chosen */
+    .late = 16,      /* cycles: less is how far a slice lies. Chosen */
     .outside = 0.05, /* share of a class that its quantiles leave out at either end */
     .same = 1.5,     /* cycles between two medians that should be one */
     .apart = 0.05,   /* of two shares of about a thousand lines: three standard deviations */
@@ -23,6 +25,38 @@ static const json_t *classes_of(const json_t *cache)
     return json_object_get(cache, "hit_latencies");
 }
 
+/* How many of the classes are slices, near and far: few hits that lie farther behind those before
+ * them than these are broad have missed translation, or crossed to another part. */
+static size_t classes_of_slices(const json_t *classes)
+{
+    size_t count = json_array_size(classes);
+    const json_t *first = json_array_get(classes, 0);
+    double share = 0, begin = json_number_of(first, "low");
+    for (size_t i = count; i-- > 1;) {
+        const json_t *last = json_array_get(classes, i), *before = json_array_get(classes, i - 1);
+        double broad = json_number_of(before, "high") - begin;
+        share += json_number_of(last, "share");
+        if (share > limits.tail) {
+            break;
+        }
+        if (json_number_of(last, "low") - json_number_of(before, "high") >
+            fmax(broad, limits.late)) {
+            count = i;
+        }
+    }
+    return count;
+}
+
+void model_leave_late_hits(json_t *root)
+{
+    json_t *classes =
+        json_object_get(json_find_id(json_object_get(root, "caches"), "l2"), "hit_latencies");
+    size_t count = classes_of_slices(classes);
+    while (json_array_size(classes) > count) {
+        json_array_remove(classes, json_array_size(classes) - 1);
+    }
+}
+
 double class_span(const json_t *cache)
 {
     const json_t *classes = classes_of(cache);
@@ -30,6 +64,13 @@ double class_span(const json_t *cache)
     return count < 2 ? 0
                      : json_number_of(json_array_get(classes, count - 1), "cycles") -
                            json_number_of(json_array_get(classes, 0), "cycles");
+}
+
+double class_breadth(const json_t *cache)
+{
+    const json_t *classes = classes_of(cache), *one = json_array_get(classes, 0);
+    return json_array_size(classes) == 1 ? json_number_of(one, "high") - json_number_of(one, "low")
+                                         : 0;
 }
 
 /* A class of about so many cycles and that share. */

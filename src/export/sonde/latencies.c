@@ -50,24 +50,6 @@ static void plan_issue(struct issue_plan *plan, const struct model_text *t)
     plan->record_cycles = plan->per_scheduler > 1 ? 0 : 2 * plan->interval;
 }
 
-/* The latency of the first pattern of a name, of loads past L1: others stop sooner. False: it was
- * not measured. */
-static bool pattern_latency(double *cycles, const json_t *root, const char *pattern)
-{
-    size_t i;
-    json_t *row;
-    json_array_foreach(json_object_get(root, "latency_patterns"), i, row)
-    {
-        struct saved_value value;
-        if (strcmp(saved_text(row, "pattern", ""), pattern) == 0 &&
-            strcmp(saved_text(row, "op", "cg"), "cg") == 0 && saved_value(&value, row, "latency")) {
-            *cycles = value.value;
-            return true;
-        }
-    }
-    return false;
-}
-
 /* A measured latency without what its record added. */
 static bool latency(double *cycles, const struct latency_plan *plan, const json_t *owner,
                     const char *key)
@@ -127,13 +109,13 @@ static void plan_memory(struct latency_plan *plan, const struct model_text *t, d
 {
     struct saved_value memory;
     if (!saved_value(&memory, json_object_get(t->root, "memory"), "latency") &&
-        !pattern_latency(&memory.value, t->root, "P4")) {
+        !saved_pattern(&memory.value, t->root, "P4")) {
         return;
     }
     const struct model *base = t->base;
     const struct cache_spec *l2 = &base->l2;
     double soonest;
-    if (t->bandwidth.row_bytes && pattern_latency(&soonest, t->root, "P4")) {
+    if (t->bandwidth.row_bytes && saved_pattern(&soonest, t->root, "P4")) {
         memory.value = fmin(memory.value, soonest); /* of loads that find a row open, and others */
     }
     double whole = memory.value - plan->issue.record_cycles;
@@ -152,6 +134,7 @@ static void plan_memory(struct latency_plan *plan, const struct model_text *t, d
     double beyond = whole - l2_hit;
     if (parts->count > 1) {
         plan->memory_of_kinds = kinds_beyond_l2(&beyond, t, parts, across);
+        beyond -= plan->memory_of_kinds ? t->bandwidth.other_row : 0; /* walks find rows open */
     }
     plan->dram_fixed =
         rest(beyond + l2->hit_cycles, l2->miss_cycles + l2->fill_cycles + way_dram(t, fetched));
@@ -271,16 +254,27 @@ static uint32_t constants_through(const struct latency_plan *plan, const struct 
     return rest(whole, class_of(whole + plan->lsu, plan, t, l2_hit) - plan->lsu);
 }
 
+/* A way that takes longer than what was measured: less of it lies before the first cache, which
+ * then takes so much more of a hit. */
+static void advance_constants(struct latency_plan *plan, double too_long)
+{
+    uint32_t more = rest(too_long, 0);
+    uint32_t moved = more < plan->constant_address ? more : plan->constant_address;
+    plan->constant_address -= moved;
+    plan->constant_l1_hit += moved;
+}
+
 /* What the way there and back takes at least may be more than a miss took: the way back from a
- * cluster's cache gives way first, then what the first cache adds. */
+ * cluster's cache gives way first, then what the first cache adds, then what lies before it. */
 static void shorten_constants(struct latency_plan *plan, double too_long)
 {
     uint32_t more = rest(too_long, 0);
     uint32_t back = more < plan->constant_l15_return ? more : plan->constant_l15_return;
     plan->constant_l15_return -= back;
     more -= back;
-    plan->constant_l1_through -=
-        more < plan->constant_l1_through ? more : plan->constant_l1_through;
+    uint32_t through = more < plan->constant_l1_through ? more : plan->constant_l1_through;
+    plan->constant_l1_through -= through;
+    advance_constants(plan, more - through);
 }
 
 static void plan_second_constants(struct latency_plan *plan, const struct model_text *t,
@@ -298,25 +292,15 @@ static void plan_second_constants(struct latency_plan *plan, const struct model_
     if (saved_value(&penalty, l15, "miss_penalty")) {
         uint32_t fetched = fetched_bytes(l15, t->base->constant_l15.sector_bytes);
         /* What a cluster fetches takes nothing of an SM's port. */
-        double whole =
-            second + penalty.value - plan->constant_address - way_more(t, fetched, !is_shared);
+        double taken = second + penalty.value - way_more(t, fetched, !is_shared);
+        double whole = taken - plan->constant_address;
         double behind = class_of(whole + plan->lsu, plan, t, l2_hit) - plan->lsu;
         shorten_constants(plan, *back + plan->constant_l1_through + behind - whole);
-        whole -= *back + plan->constant_l1_through;
+        whole = taken - plan->constant_address - *back - plan->constant_l1_through;
         plan->constant_l15_through = constants_through(plan, t, whole, l2_hit);
     }
     plan->constant_l15_hit =
         rest(second, plan->constant_address + *back + plan->constant_l1_through);
-}
-
-/* A way that takes longer than what was measured: less of it lies before the first cache, which
- * then takes so much more of a hit. */
-static void advance_constants(struct latency_plan *plan, double too_long)
-{
-    uint32_t more = rest(too_long, 0);
-    uint32_t moved = more < plan->constant_address ? more : plan->constant_address;
-    plan->constant_address -= moved;
-    plan->constant_l1_hit += moved;
 }
 
 /*
@@ -367,57 +351,13 @@ static void plan_constants(struct latency_plan *plan, const struct model_text *t
     }
 }
 
-/* Whether loads that walked the page table were told, those from the other end of the buffer with
- * others. */
-static bool shows_no_jump(const json_t *root)
-{
-    bool has_walks = false, has_jump = false;
-    size_t i;
-    json_t *row;
-    json_array_foreach(json_object_get(root, "latency_patterns"), i, row)
-    {
-        const char *name = saved_text(row, "pattern", "");
-        has_walks = has_walks || strncmp(name, "P3", 2) == 0 || strcmp(name, "P5") == 0;
-        has_jump = has_jump || strcmp(name, "P6") == 0 || strstr(name, "-jump");
-    }
-    return has_walks && !has_jump;
-}
-
-/* Reads of a walk show where the tables are in memory and not in L2: as misses, one after the
- * other. Where no kinds of access were told, a walk takes what was measured, and its reads are a
- * guess that costs what L2 misses: it has none. */
-static void plan_levels(struct latency_plan *plan, const struct model_text *t)
-{
-    double near, far, l2_hit, memory;
-    if (shows_no_jump(t->root)) {
-        plan->window_switch = 0;
-    }
-    if (!pattern_latency(&near, t->root, "P3") || !pattern_latency(&far, t->root, "P5") ||
-        !pattern_latency(&l2_hit, t->root, "P1") || !pattern_latency(&memory, t->root, "P4") ||
-        memory <= l2_hit) {
-        struct saved_value walk;
-        const char *last = model_has_second_tlb(t) ? "l2_tlb" : "l1_tlb";
-        bool is_told = saved_value(&walk, saved_tlb(t->root, last), "miss_penalty");
-        plan->walker_levels = is_told ? 0 : plan->walker_levels;
-        return;
-    }
-    double reads = round((far - near) / (memory - l2_hit)) - 1; /* one is the data's own */
-    if (reads <= WALKER_MAX_LEVELS) {
-        plan->walker_levels = reads > 0 ? (uint32_t)reads : 0;
-    }
-    double jump;
-    if (pattern_latency(&jump, t->root, "P6")) {
-        plan->window_switch = rest(jump, far);
-    }
-}
-
 static void plan_translation(struct latency_plan *plan, const struct model_text *t)
 {
     struct saved_value first, second;
     const struct cache_spec *l2 = &t->base->tlb_l2.entries;
     bool is_kept = model_keeps_second_tlb(t);
     if (!is_kept) {
-        plan_levels(plan, t);
+        walks_plan(plan, t);
     }
     if (!saved_value(&first, saved_tlb(t->root, "l1_tlb"), "miss_penalty")) {
         return;
@@ -435,6 +375,7 @@ static void plan_translation(struct latency_plan *plan, const struct model_text 
     /* Reads that L2 alone would take longer for were no reads. */
     while (plan->walker_levels > 0 && walk < (double)plan->walker_levels * t->base->l2.hit_cycles) {
         plan->walker_levels--;
+        memset(plan->walker_span, 0, sizeof(plan->walker_span));
     }
     plan->walker = rest(walk, (double)plan->walker_levels * t->base->l2.hit_cycles);
 }
@@ -497,7 +438,7 @@ static bool l2_hit_of_loads(double *l2_hit, const struct latency_plan *plan,
     if (latency(l2_hit, plan, l2, "hit_latency")) {
         return true;
     }
-    if (l2 && pattern_latency(&kind, t->root, "P1") && kind > plan->issue.record_cycles) {
+    if (l2 && saved_pattern(&kind, t->root, "P1") && kind > plan->issue.record_cycles) {
         *l2_hit = kind - plan->issue.record_cycles;
         return true;
     }

@@ -14,7 +14,7 @@
 /* Chosen, where a member does not say what fixed it. */
 static const struct {
     double same_cycles, most_activate, near_share, rare, left_out, narrow, least_refresh,
-        most_crossing;
+        fewest_late, sure;
     uint32_t lines_apart, line_bytes, longest_row;
 } limits = {
     .same_cycles = 2,      /* of two medians of lone loads */
@@ -24,25 +24,19 @@ static const struct {
     .left_out = 0.02,      /* of all loads, in such classes: translation that missed */
     .narrow = 0.125,       /* of a refresh, over which a class without refreshes spreads at most */
     .least_refresh = 0.05, /* share of time: the rarest that classes would show */
-    .most_crossing = 1e5,  /* cycles: l2.crossing.latency's limit */
+    .sure = 0.9,           /* confidence of a class that has nearly all of its kind */
+    .fewest_late = 5,      /* loads that refreshes would make late: 1 in 150 sees none of them */
     .lines_apart = 8,      /* of the new lines of a page, and how long one is at least: */
     .line_bytes = 128,     /* infer/latency/spectrum.c */
     .longest_row = 65536,  /* bytes */
 };
-
-/* Whether L2 has several parts: as it was told, else as the base. */
-static bool in_parts(const struct model *base, const json_t *root)
-{
-    uint64_t count = base->l2_parts.count;
-    saved_u64(&count, saved_cache(root, "l2"), "count");
-    return count > 1;
-}
 
 /* ---- rows ---- */
 
 /* Lone loads of lines of one page, of a kind: the soonest, the latest, and how many are so late. */
 struct kind {
     size_t count;
+    bool is_one; /* class, of nearly all of its loads */
     double soonest, latest, loads, late_loads;
 };
 
@@ -63,7 +57,7 @@ static struct kind kind_of(const json_t *root, const char *op, const char *patte
         kind.late_loads = value.value >= kind.latest ? loads : kind.late_loads;
         kind.latest = fmax(kind.latest, value.value);
         kind.loads += loads;
-        kind.count++;
+        kind.is_one = kind.count++ == 0 && value.confidence >= limits.sure;
     }
     return kind;
 }
@@ -77,12 +71,18 @@ struct rows {
     double more, other_share;
 };
 
-static bool rows_of(struct rows *rows, const struct model *base, const json_t *root)
+static bool rows_of(struct rows *rows, const struct bandwidth_plan *plan, const struct model *base,
+                    const json_t *root)
 {
     struct saved_value memory = {0};
     struct kind far = kind_of(root, "cg", "P4"), hits = kind_of(root, "cg", "P1");
     bool is_told = saved_value(&memory, json_object_get(root, "memory"), "latency");
-    if (in_parts(base, root) || far.count == 0 || far.count > 2) {
+    if (!plan->has_one_part && model_is_in_parts(base, root)) {
+        *rows = (struct rows){.more = far.soonest - memory.value, .other_share = 1};
+        /* Later than the soonest is one from another part as well. */
+        return is_told && far.count > 0 && rows->more > limits.same_cycles;
+    }
+    if (far.count == 0 || far.count > 2) {
         return false;
     }
     if (far.count == 1) {
@@ -160,7 +160,7 @@ static void take_rows(struct bandwidth_plan *plan, struct model *base, const jso
 {
     struct dram_spec *dram = &base->dram;
     struct rows rows;
-    if (!rows_of(&rows, base, root)) {
+    if (!rows_of(&rows, plan, base, root)) {
         return;
     }
     double period = (double)dram->period_ps * 1e-12 * ports_clock_hz(base, root); /* cycles */
@@ -175,6 +175,7 @@ static void take_rows(struct bandwidth_plan *plan, struct model *base, const jso
     }
     if (!is_closed) {
         take_reach(plan, dram, row_bytes(&rows, root));
+        plan->other_row = rows.other_share >= limits.near_share ? rows.more : 0;
     }
     if (is_base && (is_closed || fabs(activate - own) * period <= limits.same_cycles)) {
         return;
@@ -189,21 +190,10 @@ static void take_rows(struct bandwidth_plan *plan, struct model *base, const jso
 
 /* ---- refreshes ---- */
 
-/*
- * Whether misses of L2 show none of the base's refreshes. A load that comes while one goes on waits
- * for the rest of it: such loads are as many as that share of time, and spread over all of it. So
- * no class is broad, and few loads lie in rare ones, only where there are none.
- */
-static bool shows_no_refresh(const struct model *base, const json_t *root)
+/* No class of misses is broad, and few loads lie in rare ones. */
+static bool are_all_narrow(const json_t *classes, double refresh)
 {
-    const struct dram_spec *dram = &base->dram;
-    const json_t *classes = json_object_get(saved_cache(root, "l2"), "miss_latencies");
-    double share = dram->t_refi ? (double)dram->t_rfc / dram->t_refi : 0, rare = 0;
-    double refresh =
-        (double)dram->t_rfc * (double)dram->period_ps * 1e-12 * ports_clock_hz(base, root);
-    if (share < limits.least_refresh || dram->refresh_by_bank || json_array_size(classes) == 0) {
-        return false;
-    }
+    double rare = 0;
     size_t i;
     json_t *one;
     json_array_foreach(classes, i, one)
@@ -216,6 +206,42 @@ static bool shows_no_refresh(const struct model *base, const json_t *root)
         }
     }
     return rare <= limits.left_out;
+}
+
+/*
+ * Where classes of misses were not told: kinds of access of which one class was, in memory and in
+ * L2. The walk has as many of the one as of the other, and late ones would lack.
+ */
+static bool are_none_late(const json_t *root, double share)
+{
+    static const char *const pairs[][2] = {{"P1", "P4"}, {"P2", "P2-miss"}, {"P3", "P3-miss"}};
+    double hits = 0, misses = 0;
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+        struct kind hit = kind_of(root, "cg", pairs[i][0]), miss = kind_of(root, "cg", pairs[i][1]);
+        if (hit.is_one && miss.is_one) {
+            hits += hit.loads;
+            misses += miss.loads;
+        }
+    }
+    return share * hits >= limits.fewest_late && hits - misses <= limits.left_out * hits;
+}
+
+/*
+ * Whether misses of L2 show none of the base's refreshes. A load that comes while one goes on waits
+ * for the rest of it: such loads are as many as that share of time, and spread over all of it.
+ */
+static bool shows_no_refresh(const struct model *base, const json_t *root)
+{
+    const struct dram_spec *dram = &base->dram;
+    const json_t *classes = json_object_get(saved_cache(root, "l2"), "miss_latencies");
+    double share = dram->t_refi ? (double)dram->t_rfc / dram->t_refi : 0;
+    double refresh =
+        (double)dram->t_rfc * (double)dram->period_ps * 1e-12 * ports_clock_hz(base, root);
+    if (share < limits.least_refresh || dram->refresh_by_bank) {
+        return false;
+    }
+    return json_array_size(classes) > 0 ? are_all_narrow(classes, refresh)
+                                        : are_none_late(root, share);
 }
 
 /* ---- bursts ---- */
@@ -242,7 +268,7 @@ static void take_bursts(struct bandwidth_plan *plan, struct model *base, const j
     struct dram_spec *dram = &base->dram;
     uint64_t line, sector;
     double more;
-    if (in_parts(base, root) || !bursts_take(&more, root) ||
+    if (model_is_in_parts(base, root) || !bursts_take(&more, root) ||
         !saved_u64(&line, saved_cache(root, "l1_data"), "fetch_granularity") ||
         !saved_u64(&sector, saved_cache(root, "l2"), "fetch_granularity") || sector >= line ||
         dram->bytes_per_cycle == 0 || sector % dram->burst_bytes != 0) {
@@ -264,24 +290,9 @@ static void take_bursts(struct bandwidth_plan *plan, struct model *base, const j
     }
 }
 
-/* ---- the way between parts of L2 ---- */
-
-/* Loads of memory behind another part take there and back, and what L2 adds there: two kinds of
- * loads of lines of one page, where the base's L2 has no parts. */
-static void take_crossing(struct bandwidth_plan *plan, struct model *base, const json_t *root)
-{
-    struct kind far = kind_of(root, "cg", "P4");
-    double more = far.latest - far.soonest - base->l2.miss_cycles - base->l2.fill_cycles;
-    if (base->l2_parts.count == 1 && in_parts(base, root) && far.count == 2 && more >= 2 &&
-        more / 2 <= limits.most_crossing) {
-        base->l2_parts.crossing_cycles = (uint32_t)round(more / 2);
-        plan->has_crossing = true;
-    }
-}
-
 void model_take_lone(struct bandwidth_plan *plan, struct model *base, const json_t *root)
 {
-    take_crossing(plan, base, root);
+    model_take_crossing(plan, base, root);
     take_bursts(plan, base, root);
     take_rows(plan, base, root);
     if (shows_no_refresh(base, root)) {

@@ -18,12 +18,14 @@ struct bandwidth_plan {
     bool is_slowed;      /* by what was measured, not the driver's word */
     bool has_spacing;    /* of DRAM's reads and writes, which move unlike much */
     bool has_rows;       /* whether DRAM's stay open */
+    double other_row;    /* cycles that all lone loads of kinds of access take more for another */
     uint32_t row_bytes;  /* how far one reaches, of whatever channel; 0: as the base's */
     bool has_bursts;     /* how fast they follow each other */
     double refreshed;    /* the share of time that these would take; 0: as the base */
     bool has_no_refresh; /* lone loads meet none, or find rows open that one would have closed */
     uint32_t request_width, reply_width;
     bool has_crossing;   /* from one part of L2 to another */
+    bool has_one_part;   /* of L2, by loads that all take the same; the base has several */
     bool has_pace;       /* of the load/store unit */
     bool is_reply_paced; /* reply_width is by a warp's requests */
     bool is_open;        /* ports and L2 have no limit, and `lanes` accesses send at a time */
@@ -111,6 +113,14 @@ void model_port_lines(struct model_text *t);  /* of the section `noc` */
 void model_open_l2(struct model_text *t);     /* of the section `l2` */
 void model_clock_lines(struct model_text *t); /* of the section `dram` */
 
+/* ---- crossing.c: the way between parts of L2 ---- */
+
+/* Whether L2 has several parts: as it was told, else as the base. */
+bool model_is_in_parts(const struct model *base, const json_t *root);
+/* Changes the base as far as lone loads of memory show how long that way is, or that there is none.
+ */
+void model_take_crossing(struct bandwidth_plan *plan, struct model *base, const json_t *root);
+
 /* ---- lone.c: what lone loads of memory show of its DRAM ---- */
 
 /* Changes the base's rows, refreshes and bursts to those that loads one by one have shown. */
@@ -159,15 +169,24 @@ struct latency_plan {
     bool constants_have_second; /* where none was shown: the base's, as misses come back so soon */
     uint32_t tlb_l1_miss, tlb_l1_fill, tlb_l2_hit;
     uint32_t walker, walker_levels, window_switch;
+    uint64_t walker_span[WALKER_MAX_LEVELS]; /* of a level's entry; 0: as the base's */
 };
 /* Starts from the base's values; what was measured changes them. What no whole number of cycles
  * from 0 on can bring about stays as near as it can. */
 void latencies_plan(struct latency_plan *plan, const struct model_text *t);
 
+/* ---- walks.c: what a walk of the page table reads ---- */
+
+void walks_plan(struct latency_plan *plan, const struct model_text *t);
+
 /* ---- classes.c: L2's hits and memory's loads, where they are near and far ---- */
 
 /* From the first class of a cache's hits to the last; 0: there are less than two. */
 double class_span(const json_t *cache);
+/* How far a single class spreads; 0: there are more, or none. */
+double class_breadth(const json_t *cache);
+/* Takes the classes of few late hits from L2's: no slice is as far. */
+void model_leave_late_hits(json_t *root);
 /* Whether hits may be copies of lines in another part, as often as not and so much later than those
  * at home. */
 bool class_shows_copies(const json_t *l2, uint32_t copy_cycles);

@@ -451,6 +451,7 @@ int export_sonde(char **text, const json_t *root, const char *source,
     *text = NULL;
     json_check_whole(); /* what was lost before is others' */
     model_draw_hashed(told);
+    model_leave_late_hits(told);
     rc = rc == 0 ? json_check_whole() : rc;
     bool is_again = rc == 0;
     while (is_again) {

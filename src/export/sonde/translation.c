@@ -351,6 +351,12 @@ void model_translation(struct model_text *t, const struct latency_plan *plan)
         model_line(t, 0, "", "walker:");
         model_line(t, 1, comment, "latency: %" PRIu32 " cycles", plan->walker);
         model_line(t, 1, "", "levels: %" PRIu32, plan->walker_levels);
+        for (uint32_t i = 0; i < plan->walker_levels; i++) {
+            if (plan->walker_span[i]) {
+                model_line(t, 1, "measured: so many new pages read from memory",
+                           "level%" PRIu32 ": {span: %" PRIu64 " B}", i + 1, plan->walker_span[i]);
+            }
+        }
         model_line(t, 1, "from P6 and P5, where they were measured",
                    "switch_latency: %" PRIu32 " cycles", plan->window_switch);
     }

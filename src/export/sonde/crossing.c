@@ -1,0 +1,119 @@
+/*
+ * The way between parts of L2. Loads of memory that hit the TLB take two times where L2 has two
+ * parts: of lines at home, and of lines behind the other one, there and back, with what L2 adds to
+ * a miss there. Where they all take the same, and so do hits, nothing crosses: the base's parts are
+ * not the device's, if it was not told how many it has.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "export/sonde/model_text.h"
+#include "util/glue/json_glue.h"
+
+/* Chosen, where a member does not say what fixed it. */
+static const struct {
+    double least_group, same_cycles, most_crossing;
+    unsigned fewest;
+} limits = {
+    .least_group = 0.25,  /* of all loads: lines go to two parts by a hash, half of 32 to each */
+    .same_cycles = 2,     /* of a way there and back: no other than the base's */
+    .most_crossing = 1e5, /* cycles: l2.crossing.latency's limit */
+    .fewest = 16,         /* loads of which one would cross: 32 are made */
+};
+
+enum { MOST_KINDS = 16 };
+
+/* Kinds of loads past L1 that go to memory and hit the TLB, in order of what they take. */
+struct kinds {
+    size_t count;
+    double cycles[MOST_KINDS], loads[MOST_KINDS], all_loads;
+};
+
+static void kinds_of_memory(struct kinds *kinds, const json_t *root)
+{
+    size_t i;
+    json_t *row;
+    *kinds = (struct kinds){0};
+    json_array_foreach(json_object_get(root, "latency_patterns"), i, row)
+    {
+        struct saved_value value;
+        bool is_of_memory = strcmp(saved_text(row, "pattern", ""), "P4") == 0 &&
+                            strcmp(saved_text(row, "op", ""), "cg") == 0;
+        if (is_of_memory && saved_value(&value, row, "latency") && kinds->count < MOST_KINDS) {
+            kinds->cycles[kinds->count] = value.value;
+            kinds->loads[kinds->count] = json_number_of(row, "loads");
+            kinds->all_loads += kinds->loads[kinds->count++];
+        }
+    }
+}
+
+/* What the kinds from `first` on take more than those before in the mean, where both are many and
+ * neither spreads over more than half of what lies between the two; else negative. */
+static double far_more(const struct kinds *kinds, size_t first)
+{
+    size_t last = kinds->count - 1;
+    double sum[2] = {0}, loads[2] = {0};
+    for (size_t i = 0; i < kinds->count; i++) {
+        sum[i >= first] += kinds->cycles[i] * kinds->loads[i];
+        loads[i >= first] += kinds->loads[i];
+    }
+    double gap = kinds->cycles[first] - kinds->cycles[first - 1];
+    double spread = fmax(kinds->cycles[first - 1] - kinds->cycles[0],
+                         kinds->cycles[last] - kinds->cycles[first]);
+    bool are_many = fmin(loads[0], loads[1]) >= limits.least_group * kinds->all_loads;
+    return are_many && 2 * spread <= gap ? sum[1] / loads[1] - sum[0] / loads[0] : -1;
+}
+
+/* The same of the two groups that lie farthest apart; negative: there are no two. */
+static double more_across(const struct kinds *kinds)
+{
+    size_t widest = 1;
+    for (size_t i = 2; i < kinds->count; i++) {
+        double gap = kinds->cycles[i] - kinds->cycles[i - 1];
+        widest = gap > kinds->cycles[widest] - kinds->cycles[widest - 1] ? i : widest;
+    }
+    return kinds->count >= 2 ? far_more(kinds, widest) : -1;
+}
+
+bool model_is_in_parts(const struct model *base, const json_t *root)
+{
+    uint64_t count = base->l2_parts.count;
+    saved_u64(&count, saved_cache(root, "l2"), "count");
+    return count > 1;
+}
+
+/* Hits and loads of memory take one time each, and nobody told of several parts. */
+static bool shows_one_part(const struct kinds *kinds, const json_t *root)
+{
+    const json_t *l2 = saved_cache(root, "l2");
+    uint64_t told;
+    return l2 && !saved_u64(&told, l2, "count") && kinds->count == 1 &&
+           kinds->all_loads >= limits.fewest &&
+           json_array_size(json_object_get(l2, "hit_latencies")) == 1;
+}
+
+/* What a load behind another part takes more, beside the way there. */
+static double taken_there(const struct model *base, const json_t *root)
+{
+    const struct l2_parts_spec *parts = &base->l2_parts;
+    bool has_copies =
+        parts->count > 1 && class_shows_copies(saved_cache(root, "l2"), parts->copy_cycles);
+    return base->l2.miss_cycles + base->l2.fill_cycles + (has_copies ? parts->copy_cycles : 0);
+}
+
+void model_take_crossing(struct bandwidth_plan *plan, struct model *base, const json_t *root)
+{
+    struct l2_parts_spec *parts = &base->l2_parts;
+    struct kinds kinds;
+    kinds_of_memory(&kinds, root);
+    plan->has_one_part = parts->count > 1 && shows_one_part(&kinds, root);
+    double both_ways = fmax(0, more_across(&kinds) - taken_there(base, root));
+    bool is_other = parts->count == 1
+                        ? both_ways >= limits.same_cycles
+                        : fabs(both_ways - 2.0 * parts->crossing_cycles) > limits.same_cycles;
+    if (model_is_in_parts(base, root) && more_across(&kinds) > 0 && is_other &&
+        both_ways / 2 <= limits.most_crossing) {
+        parts->crossing_cycles = (uint32_t)round(both_ways / 2);
+        plan->has_crossing = true;
+    }
+}
