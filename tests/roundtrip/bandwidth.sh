@@ -50,12 +50,14 @@ dram rows.yaml | awk '/t_rcd|t_rp/ { sum += $2 } END { exit !(sum > 0.98 * 40 / 
     fail "a conflict of rows takes something else: $(dram rows.yaml)"
 
 # Refreshes of the base would close them before a walk by lines comes around its channels: there are none then. Of an L2 that was told to have
-# one part it does not matter that the base has several. Where rows are closed, misses of L2 tell it (lone.sh): without them nothing is known.
+# one part it does not matter that the base has several. Where rows are closed, misses of L2 tell it, or kinds of access (lone.sh, crossing.sh): without
+# them nothing is known.
 python3 - told.json <<'EOF' || fail "no dissection without classes of misses"
 import json, sys
 told = json.load(open(sys.argv[1]))
 for cache in told["caches"]:
     cache.pop("miss_latencies", None)
+told["latency_patterns"] = [row for row in told["latency_patterns"] if row["pattern"] in ("P1", "P4")]
 json.dump(told, open("plain.json", "w"))
 EOF
 for base in v100 gh100; do

@@ -37,10 +37,12 @@ write("estimate")
 # Of the same classes some are copies of others, or may be.
 hits((232, 0.25), (239, 0.25), (251, 0.25), (258, 0.25))
 write("copies")
-# The parts were not counted: hits of one class have no copies all the same.
+# The parts were not counted: hits of one class have no copies all the same. (No kinds of access, or they show that there is one.)
 missing(l2, "count", "size", "sets", "ways", "line")
 hits((325, 1.0))
+kinds, told["latency_patterns"] = told["latency_patterns"], []
 write("single")
+told["latency_patterns"] = kinds
 
 def rates(name, read, write):
     for key, rate in ("read_bandwidth", read), ("write_bandwidth", write):
