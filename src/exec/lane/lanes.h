@@ -17,7 +17,7 @@
 
 #include "isa/isa.h"
 
-/* d may be the same array as a source. mask is not 0. */
+/* d may be the same array as a source whose lanes are as wide. mask is not 0. */
 typedef void lane_fn(void *d, const void *a, const void *b, const void *c, const void *e,
                      uint32_t mask);
 /* Bit i: the comparison holds in lane i; bits outside of mask are not defined. */

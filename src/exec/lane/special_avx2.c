@@ -55,6 +55,10 @@ PART flags both(flags a, flags b)
 {
     return _mm256_and_si256(a, b);
 }
+PART bool any(flags a)
+{
+    return !_mm256_testz_si256(a, a);
+}
 PART flags but_not(flags a, flags b)
 {
     return _mm256_andnot_si256(b, a);
@@ -95,6 +99,27 @@ PART words join(half high, half low)
 {
     return _mm256_set_m128i(high, low);
 }
+/* The floats of a half as doubles, and back. */
+PART doubles widen(half bits)
+{
+    return _mm256_cvtps_pd(_mm_castsi128_ps(bits));
+}
+PART half round_to_floats(doubles a)
+{
+    return _mm_castps_si128(_mm256_cvtpd_ps(a));
+}
+PART words bits_of(doubles a)
+{
+    return _mm256_castpd_si256(a);
+}
+PART doubles doubles_of(words bits)
+{
+    return _mm256_castsi256_pd(bits);
+}
+PART words all_64(uint64_t value)
+{
+    return _mm256_set1_epi64x((int64_t)value);
+}
 PART words read_words(const uint32_t *from)
 {
     return _mm256_loadu_si256((const __m256i *)(const void *)from);
@@ -104,10 +129,9 @@ PART void write_words(uint32_t *to, words r, uint32_t mask)
 {
     const words bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
     words kept = _mm256_cmpeq_epi32(_mm256_and_si256(all(mask), bits), bits);
-    if ((mask & 0xff) == 0xff)
-        _mm256_storeu_si256((__m256i *)(void *)to, r);
-    else
-        _mm256_maskstore_epi32((int *)(void *)to, kept, r);
+    if ((mask & 0xff) != 0xff)
+        r = choose(read_words(to), r, kept);
+    _mm256_storeu_si256((__m256i *)(void *)to, r);
 }
 
 #include "exec/lane/special.inc"

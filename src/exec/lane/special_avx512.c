@@ -56,6 +56,10 @@ PART flags both(flags a, flags b)
 {
     return (flags)(a & b);
 }
+PART bool any(flags a)
+{
+    return a != 0;
+}
 PART flags but_not(flags a, flags b)
 {
     return (flags)(a & ~b);
@@ -120,6 +124,27 @@ PART words join(half high, half low)
 {
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
+/* The floats of a half as doubles, and back. */
+PART doubles widen(half bits)
+{
+    return _mm512_cvtps_pd(_mm256_castsi256_ps(bits));
+}
+PART half round_to_floats(doubles a)
+{
+    return _mm256_castps_si256(_mm512_cvtpd_ps(a));
+}
+PART words bits_of(doubles a)
+{
+    return _mm512_castpd_si512(a);
+}
+PART doubles doubles_of(words bits)
+{
+    return _mm512_castsi512_pd(bits);
+}
+PART words all_64(uint64_t value)
+{
+    return _mm512_set1_epi64((int64_t)value);
+}
 PART words read_words(const uint32_t *from)
 {
     return _mm512_loadu_si512(from);
@@ -127,10 +152,9 @@ PART words read_words(const uint32_t *from)
 /* A whole vector is written as one: what is read next from there need not wait. */
 PART void write_words(uint32_t *to, words r, uint32_t mask)
 {
-    if ((mask & 0xffff) == 0xffff)
-        _mm512_storeu_si512(to, r);
-    else
-        _mm512_mask_storeu_epi32(to, (__mmask16)mask, r);
+    if ((mask & 0xffff) != 0xffff)
+        r = _mm512_mask_mov_epi32(_mm512_loadu_si512(to), (__mmask16)mask, r);
+    _mm512_storeu_si512(to, r);
 }
 
 #include "exec/lane/special.inc"

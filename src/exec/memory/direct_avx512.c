@@ -22,6 +22,9 @@
 
 #define PART DIRECT_TARGET __attribute__((always_inline)) static inline
 
+#define ROW_BYTES (WARP_LANES * 4)
+#define GAPS_OR_DIFFERENCE 0xf6 /* a | (b ^ c) */
+
 /* Lanes that move together, with addresses in bytes from the host's `memory`. */
 struct group {
     uint8_t *memory;
@@ -36,6 +39,28 @@ PART uint8_t *row_of(const struct group *group, uint32_t bytes)
                        (uintptr_t)group->lowest * bytes);
 }
 
+/*
+ * Lanes of a register that a load has got. The whole register is written: what was stored under a
+ * mask cannot be forwarded to the instruction that reads it next.
+ */
+PART void set_words(uint32_t *lanes, __mmask16 mask, __m512i data)
+{
+    _mm512_storeu_si512(lanes, _mm512_mask_mov_epi32(_mm512_loadu_si512(lanes), mask, data));
+}
+PART void set_dwords(uint64_t *lanes, __mmask8 mask, __m512i data)
+{
+    _mm512_storeu_si512(lanes, _mm512_mask_mov_epi64(_mm512_loadu_si512(lanes), mask, data));
+}
+
+/* The same lanes of a register and of memory, of which others may have the rest. */
+PART void move_words(uint32_t *lanes, void *at, __mmask16 mask, bool load)
+{
+    if (load)
+        set_words(lanes, mask, _mm512_maskz_loadu_epi32(mask, at));
+    else
+        _mm512_mask_storeu_epi32(at, mask, _mm512_loadu_si512(lanes));
+}
+
 /* 16 lanes of 4 bytes with addresses of 32 bits, below 2^31. */
 PART void words_at_words(uint32_t *lanes, const struct group *group, __m512i address, bool load)
 {
@@ -45,9 +70,7 @@ PART void words_at_words(uint32_t *lanes, const struct group *group, __m512i add
     int32_t first = (int32_t)group->first, start = first - (int32_t)group->lowest * 4;
     __m512i row = _mm512_add_epi32(_mm512_set1_epi32(start), steps), data;
     if (!_mm512_mask_cmpneq_epi32_mask(mask, address, row)) {
-        uint8_t *at = row_of(group, 4);
-        data = _mm512_maskz_loadu_epi32(mask, load ? (void *)at : (void *)lanes);
-        _mm512_mask_storeu_epi32(load ? (void *)lanes : (void *)at, mask, data);
+        move_words(lanes, row_of(group, 4), mask, load);
         return;
     }
     if (!load) {
@@ -62,7 +85,7 @@ PART void words_at_words(uint32_t *lanes, const struct group *group, __m512i add
     } else {
         data = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), mask, address, group->memory, 1);
     }
-    _mm512_mask_storeu_epi32(lanes, mask, data);
+    set_words(lanes, mask, data);
 }
 
 /* 16 lanes of 4 bytes with addresses of 64 bits. */
@@ -77,9 +100,7 @@ PART void words_at_dwords(uint32_t *lanes, const struct group *group, const __m5
             next = _mm512_add_epi64(row, _mm512_set1_epi64(32)), data;
     if (!(_mm512_mask_cmpneq_epi64_mask(part[0], address[0], row) |
           _mm512_mask_cmpneq_epi64_mask(part[1], address[1], next))) {
-        uint8_t *at = row_of(group, 4);
-        data = _mm512_maskz_loadu_epi32(mask, load ? (void *)at : (void *)lanes);
-        _mm512_mask_storeu_epi32(load ? (void *)lanes : (void *)at, mask, data);
+        move_words(lanes, row_of(group, 4), mask, load);
         return;
     }
     if (!load) {
@@ -102,7 +123,7 @@ PART void words_at_dwords(uint32_t *lanes, const struct group *group, const __m5
         __m256i high = _mm512_mask_i64gather_epi32(none, part[1], address[1], group->memory, 1);
         data = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
     }
-    _mm512_mask_storeu_epi32(lanes, mask, data);
+    set_words(lanes, mask, data);
 }
 
 /* 8 lanes of 8 bytes with addresses of 64 bits. */
@@ -114,10 +135,12 @@ PART void dwords(uint64_t *lanes, const struct group *group, __m512i address, bo
     __m512i row = _mm512_add_epi64(_mm512_set1_epi64((int64_t)start), steps);
     if (!_mm512_mask_cmpneq_epi64_mask(mask, address, row)) {
         uint8_t *at = row_of(group, 8);
-        __m512i data = _mm512_maskz_loadu_epi64(mask, load ? (void *)at : (void *)lanes);
-        _mm512_mask_storeu_epi64(load ? (void *)lanes : (void *)at, mask, data);
+        if (load)
+            set_dwords(lanes, mask, _mm512_maskz_loadu_epi64(mask, at));
+        else
+            _mm512_mask_storeu_epi64(at, mask, _mm512_loadu_si512(lanes));
     } else if (load) {
-        _mm512_mask_storeu_epi64(
+        set_dwords(
             lanes, mask,
             _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), mask, address, group->memory, 1));
     } else {
@@ -226,14 +249,13 @@ PART void move_shared_words(uint32_t *lanes, uint8_t *shared, const lane_word *b
 }
 
 /* DIRECT_SHARED_WORD: all lanes. */
-PART bool direct_shared_word(const struct exec_warp *warp, const struct uop_memory *memory,
-                             uint32_t mask)
+PART bool direct_shared_word(const struct exec_warp *warp, const struct uop_memory *memory)
 {
     const lane_word *base = lanes_at(warp->state, memory->base);
     uint32_t *lanes = lanes_at(warp->state, memory->elements[0].ref);
     uint32_t room = warp->cta->shared_bytes - 4, offset = (uint32_t)memory->offset;
     uint32_t first = base[0] + offset, second = base[16] + offset;
-    if (mask != UINT32_MAX || warp->cta->shared_bytes < 4)
+    if (warp->cta->shared_bytes < 4)
         return false;
     enum spread low = spread_of(base, offset, first, room),
                 high = spread_of(base + 16, offset, second, room);
@@ -242,6 +264,16 @@ PART bool direct_shared_word(const struct exec_warp *warp, const struct uop_memo
     bool load = memory->kind == ACCESS_LOAD;
     move_shared_words(lanes, warp->cta->shared, base, offset, first, low, load);
     move_shared_words(lanes + 16, warp->cta->shared, base + 16, offset, second, high, load);
+    return true;
+}
+
+/* All lanes' words from `first` on, in an allocation; false: the thread may not do that to it. */
+static bool note_row(struct marks *marks, size_t extent, uint64_t first, bool stores)
+{
+    if (!marks_allows(marks, extent, stores))
+        return false;
+    if (stores)
+        marks_words(marks, first, WARP_LANES);
     return true;
 }
 
@@ -258,9 +290,59 @@ PART bool are_in_row(const lane_dword *base, uint64_t start, uint32_t mask)
     return gaps == 0;
 }
 
+/* All lanes hold addresses of words in a row, the first of them `start`. */
+PART bool is_row(const lane_dword *base, uint64_t start)
+{
+    const __m512i steps = _mm512_setr_epi64(0, 4, 8, 12, 16, 20, 24, 28);
+    __m512i row = _mm512_add_epi64(_mm512_set1_epi64((int64_t)start), steps);
+    __m512i gaps = _mm512_xor_si512(_mm512_loadu_si512(base), row);
+    for (int k = 1; k < 4; k++) {
+        row = _mm512_add_epi64(row, _mm512_set1_epi64(32));
+        gaps = _mm512_ternarylogic_epi64(gaps, _mm512_loadu_si512(base + k * 8), row,
+                                         GAPS_OR_DIFFERENCE);
+    }
+    return !_mm512_test_epi64_mask(gaps, gaps);
+}
+
+/* DIRECT_DEVICE_WORD: all lanes, in a row. */
+PART bool direct_device_row(const struct exec_warp *warp, const struct uop_memory *memory)
+{
+    struct exec_state *state = warp->state;
+    const struct exec_memory *image = warp->cta->launch->memory;
+    const lane_dword *base = lanes_at(state, memory->base);
+    const bool load = memory->kind == ACCESS_LOAD;
+    const uint64_t first = base[0] + memory->offset;
+    size_t *found = &state->extents[warp->pc % EXTENT_HINTS];
+    struct marks *marks = warp->env->marks;
+    if (first & 3 || !image_valid_near(image, found, first, ROW_BYTES) || !is_row(base, base[0]))
+        return false;
+    const struct extent extent = image->extents[*found];
+    if (marks && !note_row(marks, *found, first, !load))
+        return false;
+    ask_ahead(warp,
+              &(struct region){.low = extent.start, .room = extent.end - extent.start - ROW_BYTES},
+              first);
+    uint32_t *lanes = lanes_at(state, memory->elements[0].ref);
+    void *at = (void *)(uintptr_t)first;
+    void *to = load ? (void *)lanes : at;
+    const void *from = load ? at : (const void *)lanes;
+    __m512i low = _mm512_loadu_si512(from), high = _mm512_loadu_si512((const uint32_t *)from + 16);
+    _mm512_storeu_si512(to, low);
+    _mm512_storeu_si512((uint32_t *)to + 16, high);
+    return true;
+}
+
+/* A word of each of all lanes; false: another way is to be tried. */
+PART bool direct_whole(const struct exec_warp *warp, const struct uop_memory *memory)
+{
+    if (memory->shape == DIRECT_SHARED_WORD)
+        return direct_shared_word(warp, memory);
+    return memory->shape == DIRECT_DEVICE_WORD && direct_device_row(warp, memory);
+}
+
 /* DIRECT_DEVICE_WORD: lanes in a row. */
-PART bool direct_device_word(const struct exec_warp *warp, const struct uop_memory *memory,
-                             uint32_t mask)
+DIRECT_TARGET static bool direct_device_word(const struct exec_warp *warp,
+                                             const struct uop_memory *memory, uint32_t mask)
 {
     const lane_dword *base = lanes_at(warp->state, memory->base);
     uint32_t lowest = lowest_lane(mask), highest = 31u - (uint32_t)__builtin_clz(mask);
@@ -285,9 +367,7 @@ PART bool direct_device_word(const struct exec_warp *warp, const struct uop_memo
             _mm512_storeu_si512((uint32_t *)to + k * 16,
                                 _mm512_loadu_si512((const uint32_t *)from + k * 16));
         else if (part)
-            _mm512_mask_storeu_epi32(
-                (uint32_t *)to + k * 16, part,
-                _mm512_maskz_loadu_epi32(part, (const uint32_t *)from + k * 16));
+            move_words(lanes + k * 16, at + k * 64, part, load);
     }
     return true;
 }

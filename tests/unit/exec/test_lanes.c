@@ -208,7 +208,13 @@ static void loops_leave_inactive_lanes_alone_and_compute_a_single_lane_alike(voi
     }
 }
 
-static void results_may_lie_on_top_of_their_sources(void **state)
+/* Registers of 64 bits lie apart from all others. */
+static bool is_of_one_width(const struct lane_entry *e)
+{
+    return (isa_type_info(e->d)->bytes == 8) == (isa_type_info(e->s)->bytes == 8);
+}
+
+static void results_may_lie_on_top_of_sources_as_wide(void **state)
 {
     (void)state;
     const struct lane_table *table = lanes_table();
@@ -216,7 +222,7 @@ static void results_may_lie_on_top_of_their_sources(void **state)
     rng_seed(&rng, 3);
     for (size_t n = 0; n < table->count; n++) {
         const struct lane_entry *e = &table->entries[n];
-        if (e->d == TYPE_pred)
+        if (e->d == TYPE_pred || !is_of_one_width(e))
             continue;
         struct operands apart, over;
         fill(&apart, &rng);
@@ -560,7 +566,7 @@ int main(void)
         cmocka_unit_test(avx2_loops_give_the_portable_ones_bits),
         cmocka_unit_test(avx512_loops_give_the_portable_ones_bits),
         cmocka_unit_test(loops_leave_inactive_lanes_alone_and_compute_a_single_lane_alike),
-        cmocka_unit_test(results_may_lie_on_top_of_their_sources),
+        cmocka_unit_test(results_may_lie_on_top_of_sources_as_wide),
         cmocka_unit_test(integer_operations_agree_with_arithmetic_in_128_bits),
         cmocka_unit_test(conversions_truncate_extend_and_saturate),
         cmocka_unit_test(comparisons_hold_for_every_operator_and_type),
