@@ -28,17 +28,14 @@
 #include "exec/state.h"
 #include "util/error.h"
 
-int stack_push(struct diverge_state *stack, struct entry entry)
+int stack_grow(struct diverge_state *stack)
 {
-    if (stack->count == stack->capacity) {
-        uint32_t capacity = stack->capacity ? stack->capacity * 2 : 8;
-        struct entry *grown = realloc(stack->entries, capacity * sizeof *grown);
-        if (!grown)
-            return error_set(SONDE_ENOMEM, "out of memory for a warp's divergence stack");
-        stack->entries = grown;
-        stack->capacity = capacity;
-    }
-    stack->entries[stack->count++] = entry;
+    uint32_t capacity = stack->capacity ? stack->capacity * 2 : 8;
+    struct entry *grown = realloc(stack->entries, capacity * sizeof *grown);
+    if (!grown)
+        return error_set(SONDE_ENOMEM, "out of memory for a warp's divergence stack");
+    stack->entries = grown;
+    stack->capacity = capacity;
     return SONDE_OK;
 }
 
@@ -73,18 +70,19 @@ int stack_reset(struct exec_warp *warp, uint32_t lanes, uint32_t pc)
         if (!state->diverge)
             return error_set(SONDE_ENOMEM, "out of memory for a warp's divergence stack");
     }
-    state->diverge->count = 0;
-    warp->live = lanes;
+    if (state->diverge->capacity == 0 && stack_grow(state->diverge) != SONDE_OK)
+        return SONDE_ENOMEM;
+    state->diverge->count = 1;
+    state->diverge->entries[0] = (struct entry){.pc = pc, .reconverge = PTX_NO_PC, .lanes = lanes};
+    state->reconverge = PTX_NO_PC;
+    warp->pc = pc;
+    warp->live = warp->active = lanes;
     warp->done = false;
     state->diverge->backwards = state->diverge->turn = state->diverge->spin_depth = 0;
     state->diverge->at_barrier = state->diverge->come = state->diverge->resting = 0;
     state->diverge->at_sync = 0;
     state->diverge->held = 0;
-    struct entry all = {.pc = pc, .reconverge = PTX_NO_PC, .lanes = lanes};
-    int rc = stack_push(state->diverge, all);
-    if (rc == SONDE_OK)
-        stack_resume(warp);
-    return rc;
+    return SONDE_OK;
 }
 
 void stack_free(struct exec_warp *warp)
@@ -107,10 +105,10 @@ int stack_branch(struct exec_warp *warp, uint32_t taken, uint32_t target, uint32
 {
     struct diverge_state *stack = warp->state->diverge;
     struct entry *top = &stack->entries[stack->count - 1];
+    struct entry side = *top; /* before anything of it is written */
     top->pc = reconverge;
     top->lanes = warp->active;
-    top->since = stack->turn;
-    struct entry side = *top;
+    top->since = side.since = stack->turn;
     side.reconverge = reconverge;
     if (reconverge == top->reconverge) {
         stack->count--; /* the entry below already waits there */

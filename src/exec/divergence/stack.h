@@ -40,7 +40,18 @@ struct diverge_state {
 #define DIVERGE_PATIENCE 65536
 #define DIVERGE_PATIENCE_WITH_LOOPS (1u << 20)
 
-int stack_push(struct diverge_state *stack, struct entry entry);
+int stack_grow(struct diverge_state *stack);
+
+/* Inline so that an entry comes out of registers: one that was just put together in memory is slow
+ * to copy from there. */
+static inline int stack_push(struct diverge_state *stack, struct entry entry)
+{
+    int rc = stack->count == stack->capacity ? stack_grow(stack) : 0;
+    if (rc == 0)
+        stack->entries[stack->count++] = entry;
+    return rc;
+}
+
 /* Make the top entry the running one. Entries without lanes are gone, their calls with them. */
 void stack_resume(struct exec_warp *warp);
 
