@@ -1,7 +1,7 @@
 /*
  * Call frames and local memory of a warp. Storage grows by doubling and is kept for the next CTA
- * that reuses the warp; every frame starts as zero, so that reading a register that was never
- * written gives the same value in every run.
+ * that reuses the warp; a frame starts as zero where a register may be read that was never written,
+ * so that this gives the same value in every run.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +38,7 @@ static int reserve_storage(struct exec_state *state, uint32_t used_bytes, uint32
     free(state->storage);
     state->storage = grown;
     state->storage_bytes = bytes;
+    state->known_bytes = used_bytes;
     return SONDE_OK;
 }
 
@@ -56,11 +57,19 @@ static int reserve_local(struct exec_state *state, uint32_t wanted_bytes)
     return SONDE_OK;
 }
 
+/* All zero; or all but registers that no instruction reads before one has written them, in which
+ * something from before may be left. */
 static void clear_frame(struct exec_state *state)
 {
-    const struct exec_function *function = state->frames[state->depth].function;
+    const struct exec_frame *frame = &state->frames[state->depth];
+    const struct exec_function *function = frame->function;
+    uint32_t end = frame->offset + function->frame_bytes;
+    bool keeps = !state->program->needs_zero && end <= state->known_bytes;
+    uint32_t kept = keeps ? function->regs_bytes : 0;
     point_at(state);
-    memset(state->base[BASE_REG], 0, function->frame_bytes);
+    memset(state->base[BASE_REG] + kept, 0, function->frame_bytes - kept);
+    if (state->known_bytes < end)
+        state->known_bytes = end;
     state->preds[PRED_TRUE] = ~0u;
     state->preds[PRED_CLUSTER] = state->explicit_cluster ? ~0u : 0;
 }
@@ -150,5 +159,5 @@ void frame_free(struct exec_state *state)
     free(state->local);
     state->frames = NULL;
     state->storage = state->local = NULL;
-    state->storage_bytes = state->local_bytes = state->frame_capacity = 0;
+    state->storage_bytes = state->known_bytes = state->local_bytes = state->frame_capacity = 0;
 }

@@ -205,6 +205,8 @@ struct exec_program {
     bool acts_at_issue;         /* see exec_program_acts_at_issue() */
     bool uses_clusters;         /* see exec_program_uses_clusters() */
     bool ctas_are_apart;        /* see exec_program_ctas_are_apart() */
+    bool needs_zero;            /* registers must begin as zero: one may be read before it is
+                                   written, by its own lane or by others */
     atomic_bool *was_refused;   /* a launch of it could not be shared out to host threads */
 };
 

@@ -35,7 +35,7 @@
 #define SLOT_BYTES (WARP_LANES * 4)
 #define SPECIAL_VECTORS 4
 #define CALL_DEPTH_MAX 4096
-#define EXTENT_HINTS 4
+#define EXTENT_HINTS 16
 #define AHEAD_PLACES 16
 
 struct uop;
@@ -68,9 +68,9 @@ struct exec_state {
     struct diverge_state *diverge;
     struct exec_frame *frames;
     uint32_t frame_capacity;
-    uint8_t *storage; /* all frames, 64-byte aligned */
-    uint32_t storage_bytes;
-    uint8_t *local; /* striped, local_bytes for each lane */
+    uint8_t *storage;                    /* all frames, 64-byte aligned */
+    uint32_t storage_bytes, known_bytes; /* known: from the start, of which something was written */
+    uint8_t *local;                      /* striped, local_bytes for each lane */
     uint32_t local_bytes;
     uint32_t first_thread;
     const struct uop *barrier_uop;     /* the barrier reduction whose result is awaited */

@@ -211,6 +211,7 @@ struct ptx_func {
     uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg; /* 0: not given */
     uint32_t reqnctapercluster[3], maxclusterrank;
     bool explicit_cluster, is_prototype; /* is_prototype: a .callprototype */
+    bool reads_unwritten;                /* a register, on some path, before it was written */
     struct ptx_func *alias_of;           /* .alias name, aliasee */
     const char *file; /* after linking: the part's that it comes from, else NULL */
     /* ptx_parse_late(): the first instruction that is not implemented, with its place; it and those

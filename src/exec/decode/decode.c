@@ -322,6 +322,7 @@ static int decode_program(struct decoder *d, struct ptx_func *kernel)
     if (rc != SONDE_OK)
         return rc;
     note_simple(program);
+    program->needs_zero = decode_needs_zero(program);
     program->ctas_are_apart = decode_ctas_are_apart(program);
     program->local_limit_bytes = program->functions[0]->local_bytes + LOCAL_CALL_BYTES;
     for (uint32_t i = 1; i < program->function_count; i++)

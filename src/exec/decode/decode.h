@@ -71,6 +71,9 @@ int decode_untimed(struct decoder *d);
 /* quick.c: uop->quick of all, before decode_untimed() */
 void decode_quick(struct exec_program *program);
 
+/* The same file: program->needs_zero. */
+bool decode_needs_zero(const struct exec_program *program);
+
 /* layout.c */
 
 #define LOCAL_MAX_BYTES (512u << 10) /* per thread, all calls together */

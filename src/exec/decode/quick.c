@@ -16,11 +16,25 @@ static bool reads_time(const struct uop *uop)
     return reads;
 }
 
+static bool is_among(uop_run *run, uop_run *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (run == list[i])
+            return true;
+    return false;
+}
+
+/* What changes registers of its warp and nothing else, each lane its own. */
+static bool changes_registers(uop_run *run)
+{
+    static uop_run *const list[] = {run_lanes,  run_select, run_pred_logic,  run_compare,
+                                    run_set,    run_float,  run_convert,     run_pack,
+                                    run_unpack, run_carry,  run_move_vector, run_move_wide};
+    return is_among(run, list, sizeof list / sizeof *list);
+}
+
 static enum uop_quick quick_of(const struct uop *uop)
 {
-    static uop_run *const registers[] = {run_lanes,  run_select, run_pred_logic,  run_compare,
-                                         run_set,    run_float,  run_convert,     run_pack,
-                                         run_unpack, run_carry,  run_move_vector, run_move_wide};
     uop_run *run = uop->specials ? uop->inner : uop->run;
     if (run == run_branch)
         return uop->specials ? QUICK_NO : QUICK_BRANCH;
@@ -28,14 +42,28 @@ static enum uop_quick quick_of(const struct uop *uop)
         return !uop->specials && uop->memory->shape != DIRECT_NEVER ? QUICK_ACCESS : QUICK_NO;
     if (run == run_lanes && !uop->specials)
         return QUICK_LANES;
-    for (size_t i = 0; i < sizeof registers / sizeof *registers; i++)
-        if (run == registers[i])
-            return reads_time(uop) ? QUICK_NO : QUICK_REGISTERS;
-    return QUICK_NO;
+    return changes_registers(run) && !reads_time(uop) ? QUICK_REGISTERS : QUICK_NO;
 }
 
 void decode_quick(struct exec_program *program)
 {
     for (uint32_t pc = 0; pc < program->length; pc++)
         program->uops[pc].quick = (uint8_t)quick_of(&program->uops[pc]);
+}
+
+/* No lane reads what another has in its registers, which may never have come to write them. */
+static bool reads_own_lanes(const struct uop *uop)
+{
+    static uop_run *const list[] = {run_memory, run_branch, run_exit,
+                                    run_nop,    run_fence,  run_barrier};
+    uop_run *run = uop->specials || uop->whole ? uop->inner : uop->run;
+    return changes_registers(run) || is_among(run, list, sizeof list / sizeof *list);
+}
+
+bool decode_needs_zero(const struct exec_program *program)
+{
+    bool needs = program->function_count > 1 || program->functions[0]->func->reads_unwritten;
+    for (uint32_t pc = 0; pc < program->length && !needs; pc++)
+        needs = !reads_own_lanes(&program->uops[pc]);
+    return needs;
 }

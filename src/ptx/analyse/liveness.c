@@ -238,6 +238,14 @@ static void scan_block(struct flow *flow, uint32_t index)
     clear_at_start(flow, b, index);
 }
 
+static bool any_at_start(const struct flow *flow)
+{
+    bool any = flow->everywhere;
+    for (size_t w = 0; w < flow->words && !any; w++)
+        any = flow->in[w] != 0;
+    return any;
+}
+
 /* Giving up on sets must not cost blocks x registers: every global register then spans the
  * function. */
 static void scan_everywhere(struct flow *flow)
@@ -282,6 +290,8 @@ int liveness_weighed(struct liveness *out, const struct ptx_func *func, const ui
     int code = allocate(&flow);
     if (code == 0)
         code = solve(&flow);
+    if (code == 0)
+        out->at_start = func->block_count > 0 && any_at_start(&flow);
     if (code == 0 && flow.everywhere)
         scan_everywhere(&flow);
     else if (code == 0)

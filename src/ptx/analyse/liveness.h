@@ -23,6 +23,7 @@ struct liveness {
     struct live_range *ranges; /* by register */
     uint32_t pressure;         /* 32-bit words */
     uint32_t pred_pressure;
+    bool at_start; /* a register may be read before it was written */
 };
 
 /* 32-bit slots of a type: 0 for a predicate. */

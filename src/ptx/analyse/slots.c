@@ -152,6 +152,7 @@ int func_assign_slots(struct ptx_func *f)
     f->slot_count = (uint32_t)pool.state.count;
     f->pred_count = pool.pred_count;
     f->register_count = live.pressure;
+    f->reads_unwritten = live.at_start;
     liveness_free(&live);
     free(begin.head);
     free(begin.next);
