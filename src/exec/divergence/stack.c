@@ -28,15 +28,17 @@
 #include "exec/state.h"
 #include "util/error.h"
 
-int stack_grow(struct diverge_state *stack)
+bool stack_grow(struct diverge_state *stack)
 {
     uint32_t capacity = stack->capacity ? stack->capacity * 2 : 8;
     struct entry *grown = realloc(stack->entries, capacity * sizeof *grown);
-    if (!grown)
-        return error_set(SONDE_ENOMEM, "out of memory for a warp's divergence stack");
+    if (!grown) {
+        error_set(SONDE_ENOMEM, "out of memory for a warp's divergence stack");
+        return false;
+    }
     stack->entries = grown;
     stack->capacity = capacity;
-    return SONDE_OK;
+    return true;
 }
 
 void stack_resume(struct exec_warp *warp)
@@ -70,7 +72,7 @@ int stack_reset(struct exec_warp *warp, uint32_t lanes, uint32_t pc)
         if (!state->diverge)
             return error_set(SONDE_ENOMEM, "out of memory for a warp's divergence stack");
     }
-    if (state->diverge->capacity == 0 && stack_grow(state->diverge) != SONDE_OK)
+    if (state->diverge->capacity == 0 && !stack_grow(state->diverge))
         return SONDE_ENOMEM;
     state->diverge->count = 1;
     state->diverge->entries[0] = (struct entry){.pc = pc, .reconverge = PTX_NO_PC, .lanes = lanes};

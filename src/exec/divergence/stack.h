@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "exec/divergence/diverge.h"
+#include "util/error.h"
 
 struct exec_warp;
 
@@ -40,16 +41,16 @@ struct diverge_state {
 #define DIVERGE_PATIENCE 65536
 #define DIVERGE_PATIENCE_WITH_LOOPS (1u << 20)
 
-int stack_grow(struct diverge_state *stack);
+bool stack_grow(struct diverge_state *stack); /* false: there is no memory, the error is written */
 
 /* Inline so that an entry comes out of registers: one that was just put together in memory is slow
  * to copy from there. */
 static inline int stack_push(struct diverge_state *stack, struct entry entry)
 {
-    int rc = stack->count == stack->capacity ? stack_grow(stack) : 0;
-    if (rc == 0)
-        stack->entries[stack->count++] = entry;
-    return rc;
+    if (stack->count == stack->capacity && !stack_grow(stack))
+        return SONDE_ENOMEM;
+    stack->entries[stack->count++] = entry;
+    return SONDE_OK;
 }
 
 /* Make the top entry the running one. Entries without lanes are gone, their calls with them. */
