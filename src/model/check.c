@@ -334,15 +334,8 @@ static void check_sm(struct reader *reader)
         problem(reader, "sm.coalesce.sector", "%u B is not a power of two of at most a segment",
                 sm->coalesce.sector_bytes);
     }
-    const struct lanes_spec *lanes = &sm->lanes;
-    bool one_by_one = lanes->parallel > 1 || lanes->request_cycles > 1 ||
-                      lanes->instruction_cycles > 1 || sm->pending.kind != PENDING_NONE;
     if (sm->lsu_tag_banks & (sm->lsu_tag_banks - 1)) {
         problem(reader, "sm.lsu.tag_banks", "%u is not a power of two", sm->lsu_tag_banks);
-    } else if (sm->lsu_tag_banks && one_by_one) {
-        problem(reader, "sm.lsu.tag_banks",
-                "with sm.lsu's parallel or intervals, or "
-                "sm.outstanding, requests leave one by one");
     }
     bool bounded = sm->pending.kind != PENDING_NONE;
     if (bounded && sm->pending.entries == 0) {

@@ -54,7 +54,7 @@ for told in shares parts masks odd slow slower; do
 done
 grep -q '^  replacement: {policy: random} *# not measured' shares.yaml || fail "shares: $(grep replacement shares.yaml)"
 grep -q '^  ways: 96 ' shares.yaml || fail "shares: $(grep ways shares.yaml)"
-grep -q '^  t_refi: 6094 cycles' slow.yaml || fail "slow: $(grep t_refi slow.yaml)"
+grep -q '^  t_refi: 3047 cycles' slow.yaml || fail "slow: $(grep t_refi slow.yaml)"
 
 mkdir drawn
 /usr/bin/python3 "$SOURCE/tests/roundtrip/drawn_dissections.py" drawn "${ANY_SEED:-always}" 150 ./*.json || fail "nothing drawn"

@@ -219,7 +219,8 @@ static void take_banks(struct sm *sm, struct lsu_access *access)
     struct access_detail *detail = access->detail;
     const struct sm_spec *spec = sm->spec;
     bool is_device = detail->access.space == SPACE_GLOBAL || detail->access.space == SPACE_NONE;
-    access->banked = spec->lsu_tag_banks > 0 && access->kind == ACCESS_LOAD && is_device;
+    access->banked =
+        spec->lsu_tag_banks > 0 && sm->lsu.simple && access->kind == ACCESS_LOAD && is_device;
     if (!access->banked) {
         return;
     }

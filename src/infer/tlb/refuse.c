@@ -38,14 +38,14 @@ int tlb_refuse_tables(struct tlb_lab *tl, const struct tlb_level *level)
  * They are as many as L2 leaves, in no sets: a level that costs as much, and whose sets do not
  * show, is not told from that. Nor is one that costs just what reads of tables do that miss L2,
  * though drawn places of its pages miss, too: tables of several pages may be too many for a set of
- * L2.
+ * L2, whose sets pages fill in turn as well.
  */
 int tlb_withdraw_unconfirmed(struct tlb_lab *tl, struct tlb_result *out,
                              const struct tlb_level *level)
 {
     bool tables = !tl->noisy && tlb_costs_as_tables(tl, level);
-    if (out->sets.status == ATTRIBUTE_MEASURED ||
-        !(tables || tlb_costs_as_line_and_table(tl, level))) {
+    bool shows = out->sets.status == ATTRIBUTE_MEASURED && !(tables && level->by_turns);
+    if (shows || !(tables || tlb_costs_as_line_and_table(tl, level))) {
         return 0;
     }
     struct tlb_result none = {0};

@@ -573,6 +573,7 @@ static int find_sets(struct sets *sets)
     sets->level->thrashes = good;
     if (rc == 0 && !good) {
         rc = tlb_sets_in_turn(sets->tl, sets->out, sets->level, &sets->entries, &sets->turns);
+        sets->level->by_turns = sets->turns;
     }
     if (rc == 0 && !good && !sets->turns) {
         sets->counted = tlb_can_count(sets->tl, sets->level, 2 * sets->level->fits);

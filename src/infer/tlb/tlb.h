@@ -86,6 +86,7 @@ struct tlb_level {
     size_t set_count;
     bool thrashes;    /* each of these misses in every pass */
     bool by_counting; /* that was no good: sets are sought by counting alone */
+    bool by_turns;    /* and found by pages in turn */
 };
 
 /* A ring of lines: units, in the order of the walk. */
