@@ -143,7 +143,7 @@ static void functions_that_miss_the_sets_are_refused(void **state)
     map.map_count = 0;
     refused(&map, 2, "index function: a map has 1 to 4096 entries, not 0");
     struct index_spec unknown = {.kind = INDEX_KIND_COUNT};
-    refused(&unknown, 2, "index function: unknown kind 5");
+    refused(&unknown, 2, "index function: unknown kind 6");
 }
 
 int main(void)
