@@ -1,7 +1,7 @@
 /*
  * The banks of L1's tags: successive lines lie in successive banks, and a load looks up a line in
  * each of them in a cycle. An H200 takes one cycle for three lines side by side, two for five, and
- * 10.6 for 32 drawn from 512, of which the fullest of four banks gets 10.7 (docs/h200.md, "What a
+ * 10.6 for 32 drawn from 512, of which the fullest of four banks gets 10.6 (docs/h200.md, "What a
  * load of L1 takes").
  */
 #ifndef SONDE_CORE_MEMORY_TAG_BANKS_H
