@@ -170,11 +170,11 @@ struct sm_spec {
     struct unit_spec unit[ISA_UNIT_COUNT];
     uint32_t fall_through_cycles; /* a branch that no lane takes; 0: as one that is taken */
     struct fence_spec fence;
-    uint32_t clock_read_cycles;   /* latency of reading %clock */
-    uint32_t lsu_queue_entries;   /* warp memory instructions waiting at the load/store unit */
-    uint32_t lsu_cycles;          /* address path from issue to the first cache lookup */
-    uint32_t lsu_local_cycles;    /* the same of local memory; 0: lsu_cycles */
-    uint32_t lsu_tag_banks;       /* of L1, as a load finds them; 0: a line is looked up in a cycle */
+    uint32_t clock_read_cycles; /* latency of reading %clock */
+    uint32_t lsu_queue_entries; /* warp memory instructions waiting at the load/store unit */
+    uint32_t lsu_cycles;        /* address path from issue to the first cache lookup */
+    uint32_t lsu_local_cycles;  /* the same of local memory; 0: lsu_cycles */
+    uint32_t lsu_tag_banks;     /* of L1, as a load finds them; 0: a line is looked up in a cycle */
     uint32_t lsu_readonly_cycles; /* the same of .nc loads that L1 serves; 0: lsu_cycles */
     struct lanes_spec lanes;
     struct pending_spec pending;

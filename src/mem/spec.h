@@ -24,7 +24,8 @@ enum index_kind {
 /*
  * A function from address to set. BITS: set bit i is address bit bits[i]. XOR: set bit i is the
  * parity of (address & masks[i]). MODULO: (address / unit_bytes) mod sets. HASH: the same with the
- * number's bits mixed. ROUNDS: (number mod block_units + what is drawn for the block) mod sets. MAP: (address / unit_bytes) mod map_count looked up in map[].
+ * number's bits mixed. ROUNDS: (number mod block_units + what is drawn for the block) mod sets.
+ * MAP: (address / unit_bytes) mod map_count looked up in map[].
  */
 struct index_spec {
     enum index_kind kind;

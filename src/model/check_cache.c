@@ -99,12 +99,9 @@ static void check_map_covers(const struct subject *subject, const struct index_s
 void check_index(const struct subject *subject, const struct index_spec *index, uint32_t sets,
                  uint32_t line_bytes, const char *what)
 {
-    static const char *const keys[] = {[INDEX_BITS] = "bits",
-                                       [INDEX_XOR] = "masks",
-                                       [INDEX_MODULO] = "unit",
-                                       [INDEX_HASH] = "unit",
-                                       [INDEX_ROUNDS] = "block",
-                                       [INDEX_MAP] = "map"};
+    static const char *const keys[] = {
+        [INDEX_BITS] = "bits", [INDEX_XOR] = "masks",    [INDEX_MODULO] = "unit",
+        [INDEX_HASH] = "unit", [INDEX_ROUNDS] = "block", [INDEX_MAP] = "map"};
     const char *key = keys[index->kind];
     if (mem_index_check(index, sets) < 0) {
         complain(subject, key, "%s", error_text());

@@ -20,7 +20,8 @@
 
 #define BANKS_MAX 64
 
-/* Passes that the access takes, of shared memory or of L1's data: 1 without conflicts, 0 when no lane accesses. */
+/* Passes that the access takes, of shared memory or of L1's data: 1 without conflicts, 0 when no
+ * lane accesses. */
 uint32_t banks_passes(const struct shared_spec *spec, const struct exec_access *access);
 
 #endif
