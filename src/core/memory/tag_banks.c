@@ -1,3 +1,4 @@
+/* The order in which lines are looked up: those of one cycle side by side. */
 #include "core/memory/tag_banks.h"
 
 #include <string.h>

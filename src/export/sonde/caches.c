@@ -402,21 +402,13 @@ static bool forgets_clusters(const struct model_text *t)
     return t->base->l2_parts.of_cluster.count && model_clusters(t) != t->base->clusters;
 }
 
-static void crossing_line(struct model_text *t)
-{
-    if (t->bandwidth.has_crossing) {
-        model_line(t, 1, "measured: two kinds of loads of memory",
-                   "crossing: {latency: %" PRIu32 " cycles}", t->base->l2_parts.crossing_cycles);
-    }
-}
-
 /* Beside parts that the base has as well. */
 static void near_lines(struct model_text *t)
 {
     if (forgets_clusters(t)) {
         model_line(t, 1, "not measured: in turn", "part_of_cluster: []");
     }
-    crossing_line(t);
+    model_crossing_line(t);
 }
 
 /* Classes of hits differ by more than what copies take, or one is as broad, where the base has
@@ -544,7 +536,7 @@ static void cut_lines(struct model_text *t, const struct parts_plan *parts)
 {
     model_line(t, 1, "measured", "parts: %" PRIu32, parts->count);
     model_line(t, 1, "not measured: in turn", "part_of_cluster: []");
-    crossing_line(t);
+    model_crossing_line(t);
     model_line(t, 1,
                parts->copy_cycles ? "measured: two classes of hits, l2.hit_latencies"
                                   : "not told apart from how far slices lie",

@@ -4,6 +4,7 @@
  * a miss there. Where they all take the same, and so do hits, nothing crosses: the base's parts are
  * not the device's, if it was not told how many it has.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -115,5 +116,13 @@ void model_take_crossing(struct bandwidth_plan *plan, struct model *base, const 
         both_ways / 2 <= limits.most_crossing) {
         parts->crossing_cycles = (uint32_t)round(both_ways / 2);
         plan->has_crossing = true;
+    }
+}
+
+void model_crossing_line(struct model_text *t)
+{
+    if (t->bandwidth.has_crossing) {
+        model_line(t, 1, "measured: two kinds of loads of memory",
+                   "crossing: {latency: %" PRIu32 " cycles}", t->base->l2_parts.crossing_cycles);
     }
 }

@@ -120,6 +120,8 @@ bool model_is_in_parts(const struct model *base, const json_t *root);
 /* Changes the base as far as lone loads of memory show how long that way is, or that there is none.
  */
 void model_take_crossing(struct bandwidth_plan *plan, struct model *base, const json_t *root);
+/* l2.crossing, where it was measured. */
+void model_crossing_line(struct model_text *t);
 
 /* ---- lone.c: what lone loads of memory show of its DRAM ---- */
 
