@@ -40,7 +40,8 @@ struct sm_cta {
     uint8_t slot_of[CTA_WARPS_MAX];
 };
 
-#define PRODUCT_GROUPS 8 /* that wgmma.wait_group can tell apart */
+#define PRODUCT_GROUPS                                                                             \
+    16 /* wait_group leaves up to 7; another warp may be as many ahead, and one */
 
 struct sm_warp {
     const struct exec_uop_info *next; /* the instruction at exec.pc */

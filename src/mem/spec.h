@@ -158,6 +158,8 @@ struct noc_flits_spec {
     uint16_t memory_places[MEM_MAX_MAP];
 };
 
+#define NOC_SECTOR_BYTES 32 /* what is counted, and the piece that folds_header is about */
+
 /*
  * A packet is the header, and the data where it carries any (write, atomic; reply to a read, an
  * atomic). One that fits into a cycle's width takes the latency; each further cycle of

@@ -455,6 +455,9 @@ static void check_total(struct reader *reader)
 static void check_noc(struct reader *reader)
 {
     const struct model *model = reader->model;
+    if (model->noc.folds_header && model->noc.write_granule_bytes != NOC_SECTOR_BYTES) {
+        problem(reader, "noc.folds_header", "needs a write_granule of %d B", NOC_SECTOR_BYTES);
+    }
     if (reader->problem_count == 0 &&
         mem_noc_check(&model->noc, model->sms, model->l2_slices) < 0) {
         problem(reader, "noc.kind", "%s", error_text());

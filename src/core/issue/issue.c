@@ -284,8 +284,7 @@ static bool stands_for_no_branch(const struct exec_uop_info *info)
 
 /*
  * Asynchronous matrix products take the tensor core of the warp's scheduler one after the other,
- * beside the warp. They are made groups (core/barrier.c), and a wait holds the warp until all but
- * the youngest are over.
+ * beside the warp. What waits for them: core/barrier.c.
  */
 static void note_product(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info)
 {

@@ -1,10 +1,10 @@
 /*
  * The queues of accesses that wait for memory: the load/store unit's own, the texture unit's and
  * the constant caches' (enum pipe). Warp accesses wait in the order of their issue; the head is cut
- * into transactions (path.c), which go out one a cycle (send.c); the access is complete when every
- * transaction has been answered.
+ * into transactions (path.c), which go out one a cycle (send.c), those of a load by L1's banks one
+ * a bank (tag_banks.h); the access is complete when every transaction has been answered.
  *
- * This file lets one access after the other send a request a cycle. Where the model has several at
+ * This file lets one access after the other send. Where the model has several at
  * a time, slower ones, or a bound on what is outstanding, the queue's head goes to lanes.c instead.
  *
  * Shared accesses do not come here (issue.c). Transactions of different warps may merge: merge.c.
@@ -138,11 +138,11 @@ static void head_leave(struct sm *sm, struct lsu_queue *queue)
 /* A load that is served by L1's banks: a line of each in a cycle. Returns what lsu_send() does. */
 static int send_banked(struct sm *sm, struct lsu_access *head)
 {
-    const uint32_t line = sm->spec->coalesce.segment_bytes, banks = sm->spec->lsu_tag_banks;
+    const uint32_t segment = sm->spec->coalesce.segment_bytes, banks = sm->spec->lsu_tag_banks;
     uint32_t asked = 0;
     int rc = 0;
     while (rc == 0 && head->sent < head->count) {
-        uint32_t bank = tag_bank(&head->detail->transaction[head->sent], line, banks);
+        uint32_t bank = tag_bank(&head->detail->transaction[head->sent], segment, banks);
         if (asked >> bank & 1) {
             break;
         }
@@ -156,6 +156,10 @@ static void queue_cycle(struct sm *sm, struct lsu_queue *queue)
 {
     struct lsu_access *head = queue->head;
     int rc = 0;
+    if (!head->started && (head->lookup_cycle > sm->cycle || queue->free_cycle > sm->cycle)) {
+        head_next(sm, queue); /* lsu_nudge() and space_again() look at neither */
+        return;
+    }
     queue->next_cycle = CYCLE_NEVER;
     if (!head->started && !lsu_start(sm, head, &rc)) {
         lsu_set_next(&sm->lsu, queue, queue->next_cycle); /* atomics_perform() goes on */

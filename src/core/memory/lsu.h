@@ -28,7 +28,7 @@ struct lsu_queue {
     uint32_t count, entries;
     uint32_t lookup_cycles;   /* issue to the first lookup */
     uint32_t interval_cycles; /* between two requests of an access */
-    uint64_t free_cycle;      /* the access before has the banks until then: tag_banks.h */
+    uint64_t free_cycle;      /* the load before has the banks of L1's data until then */
     uint64_t next_cycle;      /* the head may go on; CYCLE_NEVER: nothing to do, or refused */
 };
 
@@ -55,7 +55,7 @@ struct lsu {
     uint64_t queued, begun; /* accesses of PIPE_LSU so far, and those that have taken effect, or
                                been sent, of atomics */
     uint32_t requests_out;
-    bool simple; /* one lane, a request a cycle, no bound on what is outstanding */
+    bool simple; /* one lane that is not slowed, no bound on what is outstanding */
     struct lsu_lanes lanes;
     struct pending pending;
     struct merge_table merge;
@@ -81,7 +81,8 @@ void lsu_reset(struct sm *sm);
 void lsu_free(struct sm *sm);
 int lsu_replace_spare(struct sm *sm);                 /* lsu.spare is somebody's: provide another */
 int lsu_enqueue_spare(struct sm *sm, enum pipe pipe); /* queue lsu.spare and provide another */
-void lsu_cycle(struct sm *sm);                        /* at most one transaction of each queue */
+void lsu_cycle(struct sm *sm); /* at most one transaction of each queue; of a load by L1's banks one
+                                  for each */
 
 /* send.c. The head takes effect and becomes transactions; false: it waits. */
 bool lsu_start(struct sm *sm, struct lsu_access *head, int *rc);

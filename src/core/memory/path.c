@@ -219,16 +219,14 @@ static void take_banks(struct sm *sm, struct lsu_access *access)
     struct access_detail *detail = access->detail;
     const struct sm_spec *spec = sm->spec;
     bool is_device = detail->access.space == SPACE_GLOBAL || detail->access.space == SPACE_NONE;
-    access->banked =
-        spec->lsu_tag_banks > 0 && sm->lsu.simple && access->kind == ACCESS_LOAD && is_device;
+    access->banked = spec->lsu_tag_banks > 0 && sm->lsu.simple && access->port == &sm->l1 &&
+                     access->kind == ACCESS_LOAD && is_device;
     if (!access->banked) {
         return;
     }
     sm->lsu.queue[PIPE_LSU].free_cycle = sm->cycle + banks_passes(&spec->shared, &detail->access);
-    if (access->count > 1) {
-        tag_banks_order(detail->transaction, access->count, spec->coalesce.segment_bytes,
-                        spec->lsu_tag_banks);
-    }
+    tag_banks_order(detail->transaction, access->count, spec->coalesce.segment_bytes,
+                    spec->lsu_tag_banks);
 }
 
 void path_prepare(struct sm *sm, struct lsu_access *access)

@@ -1,6 +1,6 @@
 /*
- * Which uops a launch without timing may execute in a row (exec/run/quick.c), decided once. Like
- * decode.c this file lies above the operations.
+ * Which uops a launch without timing may execute in a row (exec/run/quick.c), and whether a warp's
+ * registers must begin as zeros, decided once. Like decode.c this file lies above the operations.
  */
 #include "exec/decode/decode.h"
 

@@ -351,11 +351,9 @@ DIRECT_TARGET static bool direct_device_word(const struct exec_warp *warp,
     if (first & 3 || !are_in_row(base, base[lowest] - lowest * 4u, mask) ||
         !find_region(&region, warp, memory, first, bytes) || first - region.low > region.room)
         return false;
-    ask_ahead(warp, &region, first);
-    if (region.marks && mask == UINT32_MAX)
-        marks_words(region.marks, first, WARP_LANES);
-    else if (region.marks)
+    if (region.marks)
         return false; /* only what is stored is noted */
+    ask_ahead(warp, &region, first);
     uint32_t *lanes = lanes_at(warp->state, memory->elements[0].ref);
     uint8_t *at = (uint8_t *)((uintptr_t)first - lowest * 4u);
     bool load = memory->kind == ACCESS_LOAD;

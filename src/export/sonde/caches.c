@@ -429,7 +429,8 @@ static bool can_be_cut(const struct model_text *t, uint64_t count)
     const struct cache_spec *l2 = &base->l2;
     const struct index_spec *index = &base->l2_parts.index;
     return l2->enabled && l2->write == WRITE_BACK && l2->mshr_entries >= 2 &&
-           l2->mshr_mergers >= 1 && base->l2_slice_index.kind == INDEX_HASH &&
+           l2->mshr_mergers >= 1 &&
+           (base->l2_slice_index.kind == INDEX_HASH || base->l2_slice_index.kind == INDEX_ROUNDS) &&
            (index->kind == INDEX_HASH || UINT64_C(1) << index->mask_count == count) &&
            base->l2_slices % count == 0 && base->l2_parts.slice_cycles.count == 0 &&
            count <= model_clusters(t);

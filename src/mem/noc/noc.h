@@ -39,12 +39,11 @@ static inline void noc_give_reply(const struct mem_outlet *outlet, struct mem_re
 }
 
 /* Bytes on the wire, each way. */
-#define NOC_SECTOR_BYTES 32 /* what is counted */
 
 /* Every piece that the write touches is written whole. */
-static inline bool noc_writes_whole(const struct mem_request *r, uint64_t granule)
+static inline bool noc_writes_whole(const struct mem_request *r)
 {
-    if ((r->paddr | r->bytes) & (granule - 1)) {
+    if ((r->paddr | r->bytes) & (NOC_SECTOR_BYTES - 1)) {
         return false;
     }
     bool whole = true;
@@ -55,15 +54,20 @@ static inline bool noc_writes_whole(const struct mem_request *r, uint64_t granul
     return whole;
 }
 
-/* Lanes that want one word take turns, and each turn is a packet; without turns one lane does it
- * for all. */
+/*
+ * Lanes that want one word take turns, and each turn is a packet: of one word a header, of more a
+ * header and a piece for each sector. Without turns one lane does it for all. Of one sector no more
+ * turns have several words than lanes are left beside one a turn; turns of several sectors are
+ * taken as even.
+ */
 static inline uint32_t noc_atomic_bytes(const struct noc_spec *spec, const struct mem_request *r)
 {
-    uint32_t passes = r->passes, sectors = r->sectors ? r->sectors : 1;
-    if (passes == 0 || (sectors == 1 && r->lanes <= passes)) {
-        return spec->header_bytes * (passes ? passes : 1);
+    uint32_t passes = r->passes ? r->passes : 1, sectors = r->sectors ? r->sectors : 1;
+    if (sectors > 1) {
+        return spec->header_bytes * ((passes + sectors - 1) / sectors) + NOC_SECTOR_BYTES * passes;
     }
-    return spec->header_bytes * ((passes + sectors - 1) / sectors) + NOC_SECTOR_BYTES * passes;
+    uint32_t beside = r->passes && r->lanes > passes ? r->lanes - passes : 0;
+    return spec->header_bytes * passes + NOC_SECTOR_BYTES * (beside < passes ? beside : passes);
 }
 
 static inline uint32_t noc_request_bytes(const struct noc_spec *spec, const struct mem_request *r)
@@ -78,7 +82,7 @@ static inline uint32_t noc_request_bytes(const struct noc_spec *spec, const stru
         uint64_t touched = (uint64_t)r->sectors * NOC_SECTOR_BYTES;
         bytes = touched > 0 && touched < bytes ? touched : bytes;
     }
-    if (spec->folds_header && r->kind == MEM_WRITE && noc_writes_whole(r, granule)) {
+    if (spec->folds_header && r->kind == MEM_WRITE && noc_writes_whole(r)) {
         return (uint32_t)bytes;
     }
     return spec->header_bytes + (carries ? (uint32_t)bytes : 0);

@@ -67,11 +67,12 @@ static void lanes_that_want_one_word_of_an_atomic_go_one_by_one(void **state)
 {
     (void)state;
     struct mem_request one = atomic(1, 1, 1), same = atomic(32, 1, 32), sector = atomic(8, 1, 1),
-                       line = atomic(32, 4, 4), eight = atomic(32, 4, 32), two = atomic(2, 2, 2),
-                       aggregated = atomic(32, 1, 0);
+                       hot = atomic(32, 1, 31), line = atomic(32, 4, 4), eight = atomic(32, 4, 32),
+                       two = atomic(2, 2, 2), aggregated = atomic(32, 1, 0);
     assert_int_equal(cycles(&one), 1);
     assert_int_equal(cycles(&same), 32);
     assert_int_equal(cycles(&sector), 2);
+    assert_int_equal(cycles(&hot), 32); /* a turn of two words, thirty of one */
     assert_int_equal(cycles(&line), 5);
     assert_int_equal(cycles(&eight), 40); /* a word of each sector, eight times */
     assert_int_equal(cycles(&two), 3);

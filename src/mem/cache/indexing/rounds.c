@@ -10,8 +10,9 @@
 static int rounds_check(const struct index_spec *index, uint32_t sets)
 {
     (void)sets;
-    return index->block_units > 0 ? 0
-                                  : error_set(SONDE_EINPUT, "index: rounds needs a block of units");
+    return index->block_units > 0
+               ? 0
+               : error_set(SONDE_EINPUT, "index function: rounds needs a block of units");
 }
 
 static uint32_t rounds_set(const struct index_spec *index, uint32_t sets, uint32_t line_bytes,
