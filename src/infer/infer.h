@@ -19,7 +19,8 @@ struct infer_options {
     uint64_t max_footprint_bytes; /* largest array that may be asked for */
     uint64_t max_mapped_bytes;    /* the same with pages=mapped */
     uint32_t max_window;          /* records that fit one window */
-    uint64_t max_cache_loads; /* what the structure of all caches may take together; 0: no limit */
+    uint64_t max_cache_loads;     /* what the structure of all caches may take together, and the
+                                     outermost half of it besides; 0: no limit */
     void (*progress)(void *ctx, double fraction, const char *what);
     void *progress_ctx;
     const volatile int *cancel; /* becomes non-zero: stop with SONDE_EINTERRUPTED */

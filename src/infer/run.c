@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "infer/experiments.h"
+#include "infer/geometry/geometry.h"
 #include "infer/outcomes.h"
 #include "infer/policy/policy.h"
 #include "infer/result.h"
@@ -267,6 +268,7 @@ static int dissect_level(struct lab *lab, struct level_summary *summary, struct 
     lab->level_loads = loads_of_level(lab, level->outermost);
     int rc = run_experiments(e, false);
     withdraw_spaced_size(e);
+    level_doubt_held(level); /* also where nobody asked for the policy, or it did not come to it */
     policy_doubt_choice(&result->policy, level->conflict.count ? level->conflict.count - 1 : 0);
     lab->options = whole;
     const struct refusal nothing = {ATTRIBUTE_ABSENT, NOT_APPLICABLE};

@@ -28,20 +28,21 @@ static const struct {
     double beyond, decides, sure, hidden, all, a_part, sooner_cycles, sooner_share, part;
     uint64_t apart, wide, spread;
 } limits = {
-    .owners = 3,        /* SMs that share with nobody stand for all. Chosen */
-    .most_places = 65,  /* blocks of a launch, the owner's among them. Chosen */
-    .dear_places = 9,   /* the same of large parts where loads are dear: each block waits for all of
-                           the owner's loads, which are as many as all parts have. Chosen */
-    .again = 4,         /* elements of a part. Chosen */
-    .aside = 2,         /* elements that each SM reads besides: the probe peers does (probes.def) */
-    .few = 12,          /* lines: of fewer all are walked. Chosen */
-    .repeats = 3,       /* looks, where some of the lines of an SM are found and some not. Chosen */
-    .beyond = 1.5,      /* times a hit, that a miss takes at least: L2 is farther away. Chosen */
-    .decides = 0.8,     /* share of the lines that decides. Chosen */
-    .many = 32,         /* elements of a part of the outermost cache */
-    .scattered = 8,     /* lines of the cache, of which one is walked where the sets are hashed */
-    .apart = 512,       /* bytes, where no line is known. Chosen */
-    .wide = 4224,       /* bytes, where no line is known and the path reaches all of memory */
+    .owners = 3,       /* SMs that share with nobody stand for all. Chosen */
+    .most_places = 65, /* blocks of a launch, the owner's among them. Chosen */
+    .dear_places = 9,  /* the same of large parts where loads are dear: each block waits for all of
+                          the owner's loads, which are as many as all parts have. Chosen */
+    .again = 4,        /* elements of a part. Chosen */
+    .aside = 2,        /* elements that each SM reads besides: the probe peers does (probes.def) */
+    .few = 12,         /* lines: of fewer all are walked. Chosen */
+    .repeats = 3,      /* looks, where some of the lines of an SM are found and some not. Chosen */
+    .beyond = 1.5,     /* times a hit, that a miss takes at least: L2 is farther away. Chosen */
+    .decides = 0.8,    /* share of the lines that decides. Chosen */
+    .many = 32,        /* elements of a part of the outermost cache */
+    .scattered = 8,    /* lines of the cache, of which one is walked where the sets are hashed */
+    .apart = 512,      /* bytes, where no line is known. Chosen */
+    .wide =
+        4224, /* the same where the path reaches all of memory, and at most where one is known */
     .sure = 0.95,       /* confidence of a count */
     .hidden = 0.7,      /* the same of one outermost cache, where lines are too few to tell parts */
     .all = 0.9,         /* share of many: all are found */

@@ -112,8 +112,8 @@ static bool is_enough(const struct level *level)
     for (size_t i = 0; i < r->step_count; i++) {
         touched += r->steps[i].bytes;
     }
-    return level->taken_apart && level->lab->options->max_cache_loads &&
-           touched > (double)limits.touched_bytes;
+    return level->taken_apart && r->size.status == ATTRIBUTE_MEASURED &&
+           level->lab->options->max_cache_loads && touched > (double)limits.touched_bytes;
 }
 
 static int walk_grid(struct level *level)

@@ -100,10 +100,11 @@ static unsigned beginnings(enum policy_kind kind, const struct policy_case *of,
     if (of->from_empty) {
         return of->kept_state && rule->remembers ? of->ways : 1;
     }
-    if (of->flushed && rule->washed_states) {
-        return rule->washed_states(of->ways);
-    }
     uint64_t reads = (order->warm + order->records + 1) * of->ways;
+    if (of->flushed && rule->washed_states) {
+        uint64_t states = rule->washed_states(of->ways), can = limits.tried_reads / reads + 1;
+        return (unsigned)(states < can ? states : can);
+    }
     uint64_t most = limits.tried_reads / reads, open = limits.open_reads / reads;
     bool more = rule->remembers && most > limits.states;
     if (open < limits.states) { /* large sets: their walks are long, and forget what was before */

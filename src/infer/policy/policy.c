@@ -169,7 +169,7 @@ bool policy_applies(const struct level *level)
     return !is_hidden;
 }
 
-static int find_policy(struct level *level)
+int level_policy(struct level *level)
 {
     struct policy_result *out = &level->result->policy;
     size_t ways = level->conflict.count - 1;
@@ -200,15 +200,6 @@ static int find_policy(struct level *level)
     if (rc == 0 && sets->status == ATTRIBUTE_MEASURED && sets->confidence < limits.doubtful) {
         out->confidence =
             fmin(out->confidence, limits.doubtful); /* nor do they lie in one set for sure */
-    }
-    return rc;
-}
-
-int level_policy(struct level *level)
-{
-    int rc = find_policy(level);
-    if (rc == 0 || lab_soft(rc)) {
-        level_doubt_held(level);
     }
     return rc;
 }

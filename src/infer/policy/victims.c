@@ -19,13 +19,14 @@
 
 /* Thresholds. Fixed by: blind trials (tests/blind). */
 static const struct {
-    unsigned wanted, max_loads, fewest, warm_rounds, rounds_a_way, many_ways, few_differ,
+    unsigned wanted, max_loads, fewest, most_ways, warm_rounds, rounds_a_way, many_ways, few_differ,
         first_rounds;
     double alike, many, disturbed, rare;
 } limits = {
     .wanted = 6000,      /* victims, for a share known to 0.013 */
     .max_loads = 400000, /* loads that counting may cost */
     .fewest = 300,       /* victims: with fewer nothing is told */
+    .most_ways = 128,    /* ways whose shares that many victims tell. Chosen */
     .warm_rounds = 60,   /* rounds before the records */
     .rounds_a_way = 3,   /* the same a way: one way in 400 still holds an older line */
     .alike = 0.02,       /* part by which latencies of one kind differ */
@@ -434,6 +435,12 @@ int victims_measure(struct level *level, struct policy_result *out)
     struct victim_sums sums = {.noisy = level->timing.false_slow > 0};
     if (tally.ways == 0) {
         return lab_undecided(level->lab, "no set is known");
+    }
+    if (tally.ways > limits.most_ways) {
+        return lab_undecided(level->lab,
+                             "no known policy predicts the misses, and victims of %zu ways are too "
+                             "many to be counted",
+                             (size_t)tally.ways);
     }
     tally.count = calloc(tally.ways, sizeof *tally.count);
     tally.pair = calloc(tally.ways * tally.ways, sizeof *tally.pair);

@@ -634,7 +634,9 @@ static int find_misses_in(struct level *level, struct search *s, struct circle *
     }
     if (rc == 0 && s->unread.found) {
         rc = unread_array(level, &array, bytes);
-        *found = rc == 0 && array != UNREAD_FITS;
+    }
+    if (rc == 0 && s->unread.found && array != UNREAD_REFUSED) {
+        *found = array != UNREAD_FITS;
         if (*found) {
             finish(level, &s->unread.pattern, circle,
                    array == UNREAD_MISSES ? &unread_beside : &unread_alone, bytes);

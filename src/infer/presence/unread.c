@@ -21,14 +21,14 @@ static const struct {
     double missed;
     uint64_t begin, apart, least_bytes, longest_bytes, cold_bytes;
 } limits = {
-    .blocks = 16,                        /* windows: home parts and banks by chance */
-    .block_words = 512,                  /* words of a window: fetch units up to 512 B. Chosen */
-    .begin = UINT64_C(37) << 20,         /* bytes: nobody has walked so far. Chosen */
-    .apart = UINT64_C(17) << 12,         /* bytes from block to block: no power of two */
-    .least_bytes = UINT64_C(4) << 20,    /* bytes: a longer array is dear to lay out word by word;
-                                            shorter ones show what other parts hold, too */
-    .stride = 128,                       /* bytes from load to load of what was touched */
-    .records = 4096,                     /* loads of the window there. Chosen */
+    .blocks = 16,                     /* windows: home parts and banks by chance */
+    .block_words = 512,               /* words of a window: fetch units up to 2 KiB show. Chosen */
+    .begin = UINT64_C(37) << 20,      /* bytes: nobody has walked so far. Chosen */
+    .apart = UINT64_C(17) << 12,      /* bytes from block to block: no power of two */
+    .least_bytes = UINT64_C(4) << 20, /* bytes: a longer array is dear to lay out word by word;
+                                         shorter ones show what other parts hold, too */
+    .stride = 128,                    /* bytes from load to load of what was touched */
+    .records = 4096,                  /* loads of the window there. Chosen */
     .longest_bytes = UINT64_C(16) << 20, /* bytes: a longer one is not touched. Chosen */
     .missed = 0.35,                      /* share of its loads: as reference.c has it */
     .cold_bytes = 4096,                  /* bytes: the least that a cold walk reads before */
@@ -91,5 +91,6 @@ int unread_array(struct level *level, enum unread_array *out, uint64_t bytes)
         *out = missed < limits.missed ? UNREAD_FITS : UNREAD_MISSES;
         sample_free(&walked);
     }
+    *out = rc ? UNREAD_REFUSED : *out;
     return lab_soft(rc) ? 0 : rc;
 }

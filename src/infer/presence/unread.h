@@ -20,7 +20,8 @@ void unread_free(struct unread *unread);
 enum unread_array {
     UNREAD_FITS,
     UNREAD_MISSES,
-    UNREAD_DEAR, /* nobody knows: it is too dear to touch */
+    UNREAD_DEAR,    /* nobody knows: it is too dear to touch */
+    UNREAD_REFUSED, /* nor here: the device did not touch it, or a recording lacks it */
 };
 /* Needs the threshold. */
 int unread_array(struct level *level, enum unread_array *out, uint64_t bytes);

@@ -15,13 +15,12 @@
 /* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
 static const struct {
     double clear_share, fewer;
-    unsigned few_pages, longer, longest, spread_times, hide_times;
+    unsigned few_pages, longer, longest, hide_times;
 } limits = {
     .clear_share = 0.4, /* share of the records: misses beyond doubt */
     .few_pages = 512,   /* pages, of which long warming is cheap */
     .longer = 3,        /* times the patience of the first walk */
     .longest = 20,      /* times the same, at most */
-    .spread_times = 4,  /* times the entries in front: a walk of so many lines finds none there */
     .hide_times =
         2, /* times the entries in front: orders that are drawn find few of so many pages there */
     .fewer = 0.6, /* times the misses before: they are on their way out */
@@ -137,20 +136,9 @@ bool tlb_may_hide(const struct tlb_lab *tl, const struct tlb_level *level)
            !tlb_can_count(tl, level, level->fits + 1);
 }
 
-/* Lines of a page: as many as the pages need to be too many for the level in front, if it can be.
- */
-static size_t lines_a_page(const struct tlb_level *level, size_t pages)
-{
-    size_t lines = 1, most = (size_t)(level->page / level->front_page);
-    while (lines < most && pages * lines < limits.spread_times * level->in_front) {
-        lines *= 2;
-    }
-    return lines;
-}
-
 static int spread_fits(struct tlb_lab *tl, bool *fits, size_t pages, const struct tlb_level *level)
 {
-    size_t lines = lines_a_page(level, pages);
+    size_t lines = tlb_parts(level, pages); /* of each page */
     struct tlb_ring ring = {.count = pages * lines};
     ring.unit = malloc(ring.count * sizeof *ring.unit);
     if (!ring.unit) {
@@ -182,7 +170,7 @@ int tlb_find_spread_fits(struct tlb_lab *tl, const struct tlb_level *level, size
         }
         *(here ? entries : &fails) = middle;
     }
-    return *entries * lines_a_page(level, *entries) > level->in_front
+    return *entries * tlb_parts(level, *entries) > level->in_front
                ? 0
                : lab_undecided(tl->lab, "the level before holds as many pages as this one may have "
                                         "entries, so these do not show");

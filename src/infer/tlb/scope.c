@@ -236,8 +236,8 @@ static int vote(struct scope *s, enum seen *seen, uint32_t k, double alone, doub
         enum seen now = NO_SUCH_SM;
         s->round = limits.vote_round + i;
         rc = try_one(s, &now, k, alone, own);
-        tried += now != NO_SUCH_SM;
-        sharing += now == SHARES;
+        tried += rc == 0 && now != NO_SUCH_SM;
+        sharing += rc == 0 && now == SHARES;
     }
     s->round = round;
     *seen = 2 * sharing > tried ? SHARES : SHARES_NOT;
@@ -295,6 +295,7 @@ static int try_others(struct scope *s, uint32_t *sharing, struct tlb_result *out
     *sharing = count_seen(seen, count, SHARES);
     bool mixed = *sharing && count_seen(seen, count, SHARES_NOT);
     if (rc == 0 && mixed && s->level->in_front && s->shifts > 2) {
+        s->group = s->fresh ? (s->shift - 1) * groups_of(s) : s->group; /* behind what was walked */
         rc = try_rest_afresh(s, seen, count, alone, own);
     }
     if (rc == 0 && count_seen(seen, count, NO_SUCH_SM) == count) {
@@ -353,8 +354,8 @@ static int find_scope(struct scope *s, struct tlb_result *out)
     }
     out->scope[0] = '\0';
     s->fresh = true;
-    s->shift = 1;
-    rc = s->shifts > 1
+    s->shift = 1 + (s->group + groups_of(s) - 1) / groups_of(s);
+    rc = s->shifts > s->shift
              ? measure_itself(s, &alone, &own)
              : lab_undecided(s->tl->lab, "an SM finds with nobody's help what it did not find at "
                                          "first, and there is no memory for other pages");

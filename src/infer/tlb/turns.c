@@ -60,12 +60,22 @@ struct turns {
     struct rng rng;
 };
 
+/* INFER_UNDECIDED: it has cost as much as it may. */
+static int may_go_on(const struct turns *t)
+{
+    return t->tl->lab->loads - t->start <= limits.most_loads
+               ? 0
+               : lab_undecided(t->tl->lab,
+                               "which sets pages are dealt to was not found in %u loads",
+                               limits.most_loads);
+}
+
 static int walk_fits(struct turns *t, bool *fits)
 {
     struct tlb_ring ring = {.count = t->count};
-    if (t->tl->lab->loads - t->start > limits.most_loads) {
-        return lab_undecided(t->tl->lab, "which sets pages are dealt to was not found in %u loads",
-                             limits.most_loads);
+    int rc = may_go_on(t);
+    if (rc) {
+        return rc;
     }
     if (tlb_can_count(t->tl, t->level, t->count)) {
         return tlb_count_fits(t->tl, fits, t->level, t->page, t->count);
@@ -77,7 +87,7 @@ static int walk_fits(struct turns *t, bool *fits)
     for (size_t i = 0; i < t->count; i++) {
         ring.unit[i] = tlb_place(t->tl, t->level->page, t->page[i], 0);
     }
-    int rc = tlb_fits(t->tl, fits, &ring, t->level);
+    rc = tlb_fits(t->tl, fits, &ring, t->level);
     free(ring.unit);
     return rc;
 }
@@ -257,11 +267,13 @@ static int find_period(struct turns *t, size_t pages)
 {
     bool *missing = calloc(pages, sizeof *missing);
     double best = 0;
-    if (!missing) {
-        return error_memory();
+    int rc = missing ? may_go_on(t) : error_memory();
+    if (rc) {
+        free(missing);
+        return rc;
     }
-    int rc = tlb_can_count(t->tl, t->level, pages) ? mark_missing(t, missing, pages)
-                                                   : mark_slow(t, missing, pages);
+    rc = tlb_can_count(t->tl, t->level, pages) ? mark_missing(t, missing, pages)
+                                               : mark_slow(t, missing, pages);
     t->sets = 0;
     for (size_t n = 2; rc == 0 && n * limits.fewest_ways <= pages && n <= INFER_MAX_TLB_SETS; n++) {
         /* Of so many pairs chance makes so much. */
@@ -315,7 +327,11 @@ static int count_batch(struct turns *t, double *rate, uint32_t warm)
         .rounds = 2,
         .windows = 1,
     };
-    int rc = tlb_miss_counts_create(&counts, t->tl, t->count);
+    int rc = may_go_on(t);
+    if (rc) {
+        return rc;
+    }
+    rc = tlb_miss_counts_create(&counts, t->tl, t->count);
     rc = rc ? rc : tlb_count_misses(t->tl, &counts, t->level, t->page, &plan);
     memset(rate, 0, t->sets * sizeof *rate);
     for (size_t i = 0; rc == 0 && i < t->count; i++) {
@@ -392,7 +408,7 @@ static int find_ways(struct turns *t)
         }
         for (size_t set = 0; rc == 0 && set < t->sets;) {
             size_t to = fill_batch(t, set, depth);
-            rc = judge_batch(t, least, set, to, depth);
+            rc = t->count ? judge_batch(t, least, set, to, depth) : 0; /* 0: all are known */
             set = to;
         }
     }
@@ -506,7 +522,8 @@ static int find(struct turns *t, bool *good)
         rc = rc ? rc : try_guess(t, good);
     }
     for (size_t i = 0; rc == 0 && !*good && i < sizeof overfull / sizeof *overfull; i++) {
-        rc = find_period(t, t->level->fits * (100 + overfull[i]) / 100 + 2);
+        size_t pages = t->level->fits * (100 + overfull[i]) / 100 + 2, most = t->room - 2;
+        rc = find_period(t, pages < most ? pages : most);
         rc = rc ? rc : try_guess(t, good);
     }
     return rc || several || *good ? rc : ask_single(t, good);
