@@ -266,14 +266,15 @@ static double correlation(const bool *missing, size_t pages, size_t distance)
 static int find_period(struct turns *t, size_t pages)
 {
     bool *missing = calloc(pages, sizeof *missing);
-    double best = 0;
-    int rc = missing ? may_go_on(t) : error_memory();
-    if (rc) {
-        free(missing);
-        return rc;
+    if (!missing) {
+        return error_memory();
     }
-    rc = tlb_can_count(t->tl, t->level, pages) ? mark_missing(t, missing, pages)
-                                               : mark_slow(t, missing, pages);
+    double best = 0;
+    int rc = may_go_on(t);
+    if (rc == 0) {
+        rc = tlb_can_count(t->tl, t->level, pages) ? mark_missing(t, missing, pages)
+                                                   : mark_slow(t, missing, pages);
+    }
     t->sets = 0;
     for (size_t n = 2; rc == 0 && n * limits.fewest_ways <= pages && n <= INFER_MAX_TLB_SETS; n++) {
         /* Of so many pairs chance makes so much. */
