@@ -208,6 +208,7 @@ struct dram_spec {
     uint32_t bank_groups;      /* successive banks lie in successive groups; 0: 1 */
     uint32_t row_bytes;
     uint32_t bank_interleave_bytes; /* contiguous bytes in one bank; 0: a row */
+    uint32_t banks_abreast;         /* take these in turn until their rows are full; 0: all */
     bool bank_hash;                 /* each row begins at another bank */
     uint32_t burst_bytes;
     uint64_t period_ps; /* memory command clock */

@@ -373,6 +373,10 @@ static void check_dram(struct reader *reader, const struct dram_spec *dram)
                 bytes_text(words.a, dram->bank_interleave_bytes),
                 bytes_text(words.b, dram->row_bytes));
     }
+    if (dram->banks_abreast > 0 && dram->banks % dram->banks_abreast != 0) {
+        problem(reader, "dram.banks_abreast", "%u does not divide banks, %u", dram->banks_abreast,
+                dram->banks);
+    }
     if (reader->problem_count == before && mem_dram_check(dram) < 0) {
         problem(reader, dram->t_refi > 0 ? "dram.t_refi" : "dram.subchannels", "%s", error_text());
     }

@@ -43,7 +43,7 @@ change rows told.json 'set("cg", "P4", [(memory, 16), (memory + 40, 15)])'
 for base in gtx780 v100; do
     model rows $base
     grep -q '^  closed_page: false' rows.dram || fail "two kinds of rows over $base, and they are closed: $(cat rows.dram)"
-    for line in 'row: 2048 B' 'interleave: 0 B' 'bank_interleave: 0 B' ; do
+    for line in 'row: 2048 B' 'interleave: 0 B' 'bank_interleave: 0 B' 'banks_abreast: 0'; do
         grep -q "^  $line" rows.dram || fail "no $line over $base: $(cat rows.dram)"
     done
 done

@@ -120,7 +120,8 @@ static double base_reach(const struct dram_spec *dram)
     uint32_t piece = dram->bank_interleave_bytes;
     bool is_cut = piece > 0 && piece < dram->row_bytes;
     reach *= dram->interleave_bytes ? dram->channels : 1;
-    return is_cut ? reach * dram->banks * fmax(dram->subchannels, 1) : reach;
+    uint32_t banks = dram->banks_abreast ? dram->banks_abreast : dram->banks;
+    return is_cut ? reach * banks * fmax(dram->subchannels, 1) : reach;
 }
 
 /* Whether all rows are closed again before a walk of lone loads, line by line, has come around all
@@ -148,7 +149,7 @@ static void take_reach(struct bandwidth_plan *plan, struct dram_spec *dram, uint
         return;
     }
     plan->row_bytes = dram->row_bytes = bytes;
-    dram->interleave_bytes = dram->bank_interleave_bytes = 0;
+    dram->interleave_bytes = dram->bank_interleave_bytes = dram->banks_abreast = 0;
 }
 
 /*
@@ -317,6 +318,7 @@ void model_lone_lines(struct model_text *t, bool has_width)
         model_line(t, 1, why, "row: %" PRIu32 " B", plan->row_bytes);
         model_line(t, 1, "the same", "interleave: 0 B");
         model_line(t, 1, "the same", "bank_interleave: 0 B");
+        model_line(t, 1, "the same", "banks_abreast: 0");
     }
     if (plan->has_no_refresh) {
         model_line(t, 1, "measured: lone loads meet none", "t_refi: 0 cycles");

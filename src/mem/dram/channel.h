@@ -5,8 +5,11 @@
  *                        |   data bus      +- bank 1 (group 1) ...
  *                        +- subchannel 1 ...
  *
- *      unit       = channel address / (bank interleave, or row)
+ *      unit       = channel address / (bank interleave, or row); of each unit that a request lies
+ *                   in something waits for itself
  *      subchannel = unit % subchannels,  bank = unit / subchannels % banks,  the rest is the row
+ *
+ * With banks_abreast these many banks take units in turn until their rows are full, then the next.
  *
  * With bank_hash the bank is moved on by the row's number, so that addresses that are multiples of
  * a power of two apart do not all meet in one bank. The channel address is the physical address
@@ -81,12 +84,15 @@ struct dram_subchannel {
     struct dram_rank rank;
 };
 
-/* What waits in the queue. Its request's arrive_ps is when it came. */
+/* What waits in the queue: a request, or what one wants of one unit. Its request's arrive_ps is
+ * when it came. */
 struct dram_entry {
     struct mem_request *request;
     struct dram_bank *at;
     struct dram_entry *next;          /* of the bank; or in the list of free ones */
     struct dram_entry *older, *newer; /* of the channel */
+    struct dram_entry *beside;        /* what else waits of its request, in a ring; NULL: nothing */
+    uint64_t end;                     /* of the data of what was beside it; clock */
     uint64_t order;                   /* of sending, counted */
     uint64_t arrive;                  /* not before */
     uint64_t row;
@@ -143,6 +149,7 @@ struct mem_dram {
     uint32_t coming_count;
     uint64_t sent;
     struct waiters space;
+    bool refused;            /* a request, for want of places, since some became free */
     struct dram_choice next; /* what will be done, if nothing comes in between */
     uint64_t event_ps;       /* when; ENGINE_NEVER: nothing is scheduled */
     uint64_t old_event_ps;   /* of another event that is on its way, from before a change of mind */

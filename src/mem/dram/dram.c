@@ -9,9 +9,11 @@
  *      other row:     precharge, tRP, activate ...
  *
  * The reply comes at the end of the last data, plus the controller's fixed time; the place in the
- * queue is free with the last column command. What follows each command at the earliest stands in
- * timing.c. Between commands the channel sleeps: the next one is known as soon as the one before is
- * given, and thought over when a request comes.
+ * queue is free with the last column command. A request that lies in several units, which banks
+ * take in turn (`bank_interleave`), has an entry for each: halves of a line may lie in two
+ * subchannels. What follows each command at the earliest stands in timing.c. Between commands the
+ * channel sleeps: the next one is known as soon as the one before is given, and thought over when a
+ * request comes.
  *
  * With closed_page a row is precharged, by its last column command, when no request in the queue
  * wants it: a lone access finds its bank closed, a stream finds its row open. (Requests that the
@@ -19,8 +21,6 @@
  *
  * With parts_read_first a write reads those of its bursts of which it covers a part, at most the
  * first and the last, before it writes all.
- *
- * Left out: a request that lies in two rows counts for its first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +56,10 @@ int mem_dram_check(const struct dram_spec *spec)
     if (spec->bank_groups && spec->banks % spec->bank_groups) {
         return error_set(SONDE_EINPUT, "DRAM: %u banks cannot be shared out over %u groups",
                          spec->banks, spec->bank_groups);
+    }
+    if (spec->banks_abreast && spec->banks % spec->banks_abreast) {
+        return error_set(SONDE_EINPUT, "DRAM: %u banks are not made of rows of %u", spec->banks,
+                         spec->banks_abreast);
     }
     if (spec->bank_interleave_bytes && spec->row_bytes % spec->bank_interleave_bytes) {
         return error_set(SONDE_EINPUT, "DRAM: a row of %u B is not made of pieces of %u B",
@@ -261,26 +265,50 @@ static void count_data(struct mem_dram *dram, uint64_t end)
     }
 }
 
-/* The last of the entry's data are on their way: reply, and make place. */
+static void reply(struct mem_dram *dram, struct mem_request *request, uint64_t end)
+{
+    uint64_t fixed_ps = clock_cycles_to_ps(dram->core_clock, dram->spec->fixed_cycles);
+    uint64_t at_ps = clock_cycles_to_ps(&dram->clock, end) + fixed_ps;
+    request->served_at = MEM_AT_DRAM;
+    if (request->outlet) {
+        request->outlet->reply(request->outlet->self, request, at_ps);
+    } else {
+        engine_at(dram->engine, at_ps, dram->source, request->reply, request->ctx, request->arg);
+    }
+}
+
+/* Takes it out of its request's ring. Returns whether something is left there, which knows of its
+ * end from now on. */
+static bool leaves_ring(struct dram_entry *entry)
+{
+    struct dram_entry *before = entry->beside;
+    if (!before) {
+        return false;
+    }
+    while (before->beside != entry) {
+        before = before->beside;
+    }
+    before->beside = entry->beside == before ? NULL : entry->beside;
+    before->end = latest(before->end, entry->end);
+    return true;
+}
+
+/* The last of the entry's data are on their way: reply, if all of the request's are, and make
+ * place. */
 static void finish(struct mem_dram *dram, struct dram_entry *entry, uint64_t end)
 {
     struct mem_request *request = entry->request;
-    uint64_t end_ps = clock_cycles_to_ps(&dram->clock, end);
     *(entry->activated ? &dram->stats.row_misses : &dram->stats.row_hits) += 1;
-    *(entry->write ? &dram->stats.writes : &dram->stats.reads) += 1;
-    *(entry->write ? &dram->stats.written_bytes : &dram->stats.read_bytes) += request->bytes;
-    count_pending(dram, entry, end_ps);
-    request->served_at = MEM_AT_DRAM;
-    uint64_t fixed_ps = clock_cycles_to_ps(dram->core_clock, dram->spec->fixed_cycles);
-    if (request->outlet) {
-        request->outlet->reply(request->outlet->self, request, end_ps + fixed_ps);
-    } else {
-        engine_at(dram->engine, end_ps + fixed_ps, dram->source, request->reply, request->ctx,
-                  request->arg);
+    count_pending(dram, entry, clock_cycles_to_ps(&dram->clock, end));
+    entry->end = latest(entry->end, end);
+    if (!leaves_ring(entry)) {
+        *(entry->write ? &dram->stats.writes : &dram->stats.reads) += 1;
+        *(entry->write ? &dram->stats.written_bytes : &dram->stats.read_bytes) += request->bytes;
+        reply(dram, request, entry->end);
     }
-    bool was_full = dram->count == dram->spec->queue_entries;
     queue_remove(dram, entry);
-    if (was_full) {
+    if (dram->refused) {
+        dram->refused = false;
         waiters_wake(&dram->space);
     }
 }
@@ -382,24 +410,47 @@ static void refresh_idle(struct mem_dram *dram)
     }
 }
 
-static void locate(struct dram_entry *entry, const struct mem_dram *dram, uint64_t address)
+/* The address within the channel. */
+static uint64_t channel_address(const struct dram_spec *spec, uint64_t address)
+{
+    uint64_t stripe = (uint64_t)spec->interleave_bytes * spec->channels;
+    return stripe ? address / stripe * spec->interleave_bytes + address % spec->interleave_bytes
+                  : address;
+}
+
+static uint32_t unit_bytes(const struct dram_spec *spec)
+{
+    return or_else(spec->bank_interleave_bytes, spec->row_bytes);
+}
+
+/* Of so many bytes from an address of the channel on: those of its unit. */
+static uint64_t in_unit(const struct dram_spec *spec, uint64_t address, uint64_t bytes)
+{
+    uint64_t left = unit_bytes(spec) - address % unit_bytes(spec);
+    return bytes < left ? bytes : left;
+}
+
+static uint64_t units_of(const struct dram_spec *spec, uint64_t address, uint64_t bytes)
+{
+    return (address + bytes - 1) / unit_bytes(spec) - address / unit_bytes(spec) + 1;
+}
+
+/* What begins there and is so many bytes long, of one unit (or, where a queue is shorter than a
+ * request has units, of more, which count for the first). */
+static void locate(struct dram_entry *entry, const struct mem_dram *dram, uint64_t address,
+                   uint64_t bytes)
 {
     const struct dram_spec *spec = dram->spec;
-    if (spec->interleave_bytes) {
-        uint64_t stripe = (uint64_t)spec->interleave_bytes * spec->channels;
-        address = address / stripe * spec->interleave_bytes + address % spec->interleave_bytes;
-    }
-    uint32_t unit_bytes = or_else(spec->bank_interleave_bytes, spec->row_bytes);
-    uint64_t unit = address / unit_bytes;
+    uint64_t unit = address / unit_bytes(spec);
+    uint32_t abreast = or_else(spec->banks_abreast, spec->banks);
     entry->subchannel = (uint16_t)(unit % dram->timing.subchannels);
     unit /= dram->timing.subchannels;
-    entry->bank = (uint16_t)(unit % spec->banks);
-    entry->row = unit / spec->banks / (spec->row_bytes / unit_bytes);
-    if (spec->bank_hash) {
-        entry->bank = (uint16_t)((entry->bank + entry->row) % spec->banks);
-    }
+    uint64_t bank = unit % abreast, row = unit / abreast / (spec->row_bytes / unit_bytes(spec));
+    bank += row % (spec->banks / abreast) * abreast;
+    entry->row = row / (spec->banks / abreast);
+    entry->bank = (uint16_t)((bank + (spec->bank_hash ? entry->row : 0)) % spec->banks);
     entry->at = &dram->subchannels[entry->subchannel].banks[entry->bank];
-    uint64_t first = address % spec->burst_bytes, end = first + entry->request->bytes;
+    uint64_t first = address % spec->burst_bytes, end = first + bytes;
     uint64_t bursts = (end - 1) / spec->burst_bytes + 1;
     if (entry->write && spec->parts_read_first) {
         bool head = first != 0, tail = end % spec->burst_bytes != 0;
@@ -408,26 +459,63 @@ static void locate(struct dram_entry *entry, const struct mem_dram *dram, uint64
     entry->bursts = (uint16_t)(bursts + entry->reads);
 }
 
+static struct dram_entry *queue_part(struct mem_dram *dram, struct mem_request *request,
+                                     uint64_t address, uint64_t bytes)
+{
+    uint64_t period_ps = dram->clock.period_ps;
+    struct dram_entry *entry = dram->free;
+    dram->free = entry->next;
+    *entry = (struct dram_entry){.request = request, .write = request->kind == MEM_WRITE};
+    entry->arrive = (request->arrive_ps + period_ps - 1) / period_ps;
+    locate(entry, dram, address, bytes);
+    queue_append(dram, entry);
+    return entry;
+}
+
+/* An entry for each unit; the first. */
+static struct dram_entry *queue_request(struct mem_dram *dram, struct mem_request *request,
+                                        uint64_t address, uint64_t units)
+{
+    struct dram_entry *first = NULL, *last = NULL;
+    uint64_t end = address + request->bytes;
+    for (uint64_t left = units; left > 0; left--) {
+        uint64_t bytes = left == 1 ? end - address : in_unit(dram->spec, address, end - address);
+        struct dram_entry *entry = queue_part(dram, request, address, bytes);
+        first = first ? first : entry;
+        if (last) {
+            last->beside = entry;
+            entry->beside = first;
+        }
+        last = entry;
+        address += bytes;
+    }
+    return first;
+}
+
 static bool dram_send(void *self, struct mem_request *request)
 {
     struct mem_dram *dram = self;
-    if (dram->count == dram->spec->queue_entries) {
+    uint32_t places = dram->spec->queue_entries;
+    uint64_t address = channel_address(dram->spec, request->paddr);
+    uint64_t units = units_of(dram->spec, address, request->bytes);
+    units = units < places ? units : places;
+    if (dram->count + units > places) {
+        dram->refused = true;
         return false;
     }
     uint64_t now_ps = engine_now_ps(dram->engine), period_ps = dram->clock.period_ps;
     dram->now = latest(dram->now, (now_ps + period_ps - 1) / period_ps);
     refresh_idle(dram);
-    struct dram_entry *entry = dram->free;
-    dram->free = entry->next;
-    *entry = (struct dram_entry){.request = request, .write = request->kind == MEM_WRITE};
     request->arrive_ps = latest(request->arrive_ps, now_ps);
-    entry->arrive = (request->arrive_ps + period_ps - 1) / period_ps;
-    locate(entry, dram, request->paddr);
-    queue_append(dram, entry);
-    if (dram_look(dram, entry->at)) {
-        dram_offer(dram, &entry->at->busy);
+    struct dram_entry *first = queue_request(dram, request, address, units);
+    bool changes = false;
+    for (struct dram_entry *e = first; e; e = e->beside == first ? NULL : e->beside) {
+        if (dram_look(dram, e->at)) {
+            dram_offer(dram, &e->at->busy);
+        }
+        changes = changes || !dram_changes_nothing(dram, e->at);
     }
-    if (!dram_changes_nothing(dram, entry->at)) {
+    if (changes) {
         think(dram);
     }
     return true;
@@ -437,7 +525,7 @@ static void dram_when_space(void *self, engine_handler *handler, void *ctx, uint
 {
     struct mem_dram *dram = self;
     waiters_add(&dram->space, handler, ctx, arg);
-    if (dram->count < dram->spec->queue_entries) {
+    if (!dram->refused) {
         waiters_wake(&dram->space);
     }
 }

@@ -155,6 +155,103 @@ static void a_request_sent_ahead_starts_when_it_arrives(void **state)
     fixture_close(&f);
 }
 
+/* Pieces of 64 bytes lie in the banks in turn: of these 128 in two banks, which activate RRD apart.
+ */
+static void a_request_in_two_banks_is_answered_when_both_parts_are_there(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f);
+    f.spec.bank_interleave_bytes = 64;
+    fixture_start(&f);
+    struct probe probe;
+    probe_init(&probe, f.engine, MEM_READ, 0, 128);
+    assert_true(probe_send(&probe, f.port));
+    engine_run(f.engine, ENGINE_NEVER);
+    assert_int_equal(probe.replies, 1); /* four bursts, one behind the other on the bus */
+    assert_int_equal(probe.replied_ps, (RCD + CL + 4 * BURST + FIXED_CLOCKS) * CLOCK_PS);
+    const struct mem_dram_stats *stats = mem_dram_stats(f.dram);
+    assert_int_equal(stats->reads, 1);
+    assert_int_equal(stats->read_bytes, 128);
+    assert_int_equal(stats->row_misses, 2);
+    fixture_close(&f);
+}
+
+/* The part that is through first does not answer, whichever it is: the other one's bank is busy
+ * with another row. */
+static void the_later_part_answers_whichever_it_is(void **state)
+{
+    (void)state;
+    for (uint64_t busy = 0; busy <= 64; busy += 64) {
+        struct fixture f;
+        fixture_open(&f);
+        f.spec.bank_interleave_bytes = 64;
+        fixture_start(&f);
+        struct probe before, probe;
+        probe_init(&before, f.engine, MEM_READ, busy + ROWS, 32);
+        probe_init(&probe, f.engine, MEM_READ, 0, 128);
+        assert_true(probe_send(&before, f.port));
+        assert_true(probe_send(&probe, f.port));
+        engine_run(f.engine, ENGINE_NEVER);
+        assert_int_equal(before.replied_ps, (RCD + CL + BURST + FIXED_CLOCKS) * CLOCK_PS);
+        assert_int_equal(probe.replies, 1);
+        assert_int_equal(probe.replied_ps, (RC + RCD + CL + 2 * BURST + FIXED_CLOCKS) * CLOCK_PS);
+        fixture_close(&f);
+    }
+}
+
+/* Of a queue of three places one is left: too few for two parts, which are told of each that is
+ * free and go when both are. */
+static void a_request_takes_a_place_for_each_part(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f);
+    f.spec.bank_interleave_bytes = 64;
+    f.spec.queue_entries = 3;
+    fixture_start(&f);
+    struct probe first, second, single, wake;
+    probe_init(&first, f.engine, MEM_READ, 0, 128);
+    probe_init(&second, f.engine, MEM_READ, 0, 128);
+    probe_init(&single, f.engine, MEM_READ, ROWS, 32);
+    probe_init(&wake, f.engine, MEM_READ, 0, 32);
+    assert_true(probe_send(&first, f.port));
+    assert_false(probe_send(&second, f.port));
+    assert_true(probe_send(&single, f.port));
+    assert_false(probe_send(&second, f.port));
+    f.port.when_space(f.port.self, probe_on_reply, &wake, 0);
+    engine_run(f.engine, (RCD + BURST) * CLOCK_PS); /* the first part's second burst is asked for */
+    assert_int_equal(wake.replies, 1);
+    assert_int_equal(wake.replied_ps, (RCD + BURST) * CLOCK_PS);
+    assert_false(probe_send(&second, f.port));
+    f.port.when_space(f.port.self, probe_on_reply, &wake, 0);
+    engine_run(f.engine, (RCD + 4 * BURST) * CLOCK_PS); /* the other part's, too */
+    assert_int_equal(wake.replies, 2);
+    assert_true(probe_send(&second, f.port));
+    engine_run(f.engine, ENGINE_NEVER);
+    assert_int_equal(first.replies, 1);
+    assert_int_equal(single.replies, 1);
+    assert_int_equal(second.replies, 1);
+    fixture_close(&f);
+}
+
+/* More parts than places: the queue takes what it has places for, and the rest with the last. */
+static void a_queue_shorter_than_a_request_has_parts_takes_it(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f);
+    f.spec.bank_interleave_bytes = 64;
+    f.spec.queue_entries = 1;
+    fixture_start(&f);
+    struct probe probe;
+    probe_init(&probe, f.engine, MEM_READ, 0, 256);
+    assert_true(probe_send(&probe, f.port));
+    engine_run(f.engine, ENGINE_NEVER);
+    assert_int_equal(probe.replied_ps, (RCD + CL + 8 * BURST + FIXED_CLOCKS) * CLOCK_PS);
+    fixture_close(&f);
+}
+
 static void activates_of_two_banks_are_rrd_apart(void **state)
 {
     (void)state;
@@ -498,6 +595,10 @@ int main(void)
         cmocka_unit_test(a_reply_is_not_a_clock_early),
         cmocka_unit_test(a_request_between_clocks_starts_at_the_next),
         cmocka_unit_test(a_request_sent_ahead_starts_when_it_arrives),
+        cmocka_unit_test(a_request_in_two_banks_is_answered_when_both_parts_are_there),
+        cmocka_unit_test(the_later_part_answers_whichever_it_is),
+        cmocka_unit_test(a_request_takes_a_place_for_each_part),
+        cmocka_unit_test(a_queue_shorter_than_a_request_has_parts_takes_it),
         cmocka_unit_test(activates_of_two_banks_are_rrd_apart),
         cmocka_unit_test(rows_of_one_bank_are_rc_apart_or_ras_and_rp),
         cmocka_unit_test(a_precharge_waits_for_the_data_of_the_row),

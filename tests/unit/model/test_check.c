@@ -221,6 +221,8 @@ static void the_machine_must_hold_together(void **state)
                 "m.yaml:1:14: dram.t_rc: 20 cycles are less than t_ras, 28, which is part of it");
     refuse_text("dram: {bank_groups: 3}\n",
                 "m.yaml:1:21: dram.bank_groups: 3 does not divide banks, 16");
+    refuse_text("dram: {banks_abreast: 3}\n",
+                "m.yaml:1:23: dram.banks_abreast: 3 does not divide banks, 16");
     refuse_text("dram: {bank_interleave: 768 B}\n",
                 "m.yaml:1:25: dram.bank_interleave: 768 B does not divide the row, 2 KiB");
     refuse_text("dram: {t_refi: 200 cycles, t_rfc: 100 cycles}\n",
