@@ -29,9 +29,9 @@ struct level_info {
 struct level_timing {
     double threshold, ceiling, hit_cycles, miss_cycles;
     double miss_low, miss_high; /* of a median's bounds; 0, 0: none */
-    double miss_mean;           /* of all that miss_cycles is the median of */
-    double beneath_cycles;      /* the least that a load takes which passes this cache by */
-    double floor_cycles;       /* the least that a hit takes; what is sooner comes from the front */
+    double miss_between;   /* in the middle of the quartiles of what miss_cycles is the median of */
+    double beneath_cycles; /* the least that a load takes which passes this cache by */
+    double floor_cycles;   /* the least that a hit takes; what is sooner comes from the front */
     struct walk_mirror mirror; /* of a cache that answers later than what lies behind it: all else
                                   here, but beneath_cycles of others, is as in the mirror */
     uint64_t missed_bytes;     /* the first array, of ever longer ones, that did not fit */

@@ -103,15 +103,6 @@ struct sample sample_view(const struct sample *sample, double low, double high)
                            .count = end > first ? end - first : 0};
 }
 
-double sample_mean(const struct sample *sample)
-{
-    double sum = 0;
-    for (size_t i = 0; i < sample->count; i++) {
-        sum += sample->values[i];
-    }
-    return sample->count ? sum / (double)sample->count : 0;
-}
-
 double sample_share(const struct sample *sample, double low, double high)
 {
     return sample->count ? (double)sample_view(sample, low, high).count / (double)sample->count : 0;

@@ -33,7 +33,6 @@ double sample_quantile(const struct sample *sample, double q);
  * distribution); of fewer than six the ends, which are less sure. None where both are one value.
  */
 void sample_bound_median(struct attribute *attribute, const struct sample *sample);
-double sample_mean(const struct sample *sample); /* 0: there is none */
 /* Share of values v with low < v <= high. */
 double sample_share(const struct sample *sample, double low, double high);
 /* The part with low < v <= high, as a view into `sample`. */

@@ -389,13 +389,15 @@ static double trust_median(const struct level *level, const struct sample *slow)
 
 /*
  * What a miss takes where nothing but the reference walk tells it. Memory may be near and far,
- * behind parts of the outermost cache: between two humps a median lies where chance puts it, and
- * the mean is told.
+ * behind parts of the outermost cache: between two humps a median lies where chance puts it. The
+ * quartiles lie in the one and the other, and what is in the middle of them is told. (A mean also
+ * has what few loads wait longer for, refreshes for one.)
  */
 static double reference_miss(const struct level *level)
 {
-    double median = level->timing.miss_cycles, mean = level->timing.miss_mean;
-    return level->outermost && fabs(mean - median) > limits.agree * median ? mean : median;
+    double median = level->timing.miss_cycles, between = level->timing.miss_between;
+    bool is_apart = fabs(between - median) > limits.agree * median;
+    return level->outermost && is_apart ? between : median;
 }
 
 /*

@@ -252,8 +252,8 @@ static bool set_threshold(struct level *level, double threshold, const struct sa
     level->timing.miss_high = median.high;
     double high = sample_quantile(&upper, 0.9);
     level->timing.ceiling = high + fmax(high - threshold, 0.5 * level->timing.miss_cycles);
-    struct sample misses = sample_view(&upper, threshold, level->timing.ceiling);
-    level->timing.miss_mean = sample_mean(&misses);
+    level->timing.miss_between =
+        (sample_quantile(&upper, 0.25) + sample_quantile(&upper, 0.75)) / 2;
     return upper.count >= 6;
 }
 
