@@ -41,6 +41,20 @@ static int arrays_create(struct gpu *gpu)
                : error_memory();
 }
 
+/* SMs of a cluster are dealt to its groups, so many at a time. */
+static void share_reads(struct gpu *gpu)
+{
+    const struct noc_spec *noc = &gpu->model->noc;
+    uint32_t each = noc->share_each;
+    for (uint32_t i = 0; each > 0 && i < gpu->model->sms; i++) {
+        uint32_t cluster = gpu_cluster_of(gpu->model, i), before = 0;
+        for (uint32_t k = 0; k < i; k++) {
+            before += gpu_cluster_of(gpu->model, k) == cluster;
+        }
+        mem_noc_set_group(gpu->noc, i, cluster * each + before / noc->share_deal % each);
+    }
+}
+
 static int network_create(struct gpu *gpu)
 {
     const struct model *model = gpu->model;
@@ -53,6 +67,7 @@ static int network_create(struct gpu *gpu)
     for (uint32_t i = 0; i < model->l2_slices; i++) {
         mem_noc_connect(gpu->noc, i, gpu_slice_port(gpu, i));
     }
+    share_reads(gpu);
     for (uint32_t i = 0; rc == 0 && i < model->sms; i++) {
         mem_noc_set_outlet(gpu->noc, i, gpu_boundary_outlet(&gpu->boundary[i]));
         gpu->network_port[i] = mem_noc_port(gpu->noc, i, gpu_near_slice, gpu);

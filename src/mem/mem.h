@@ -178,6 +178,9 @@ struct mem_port mem_noc_port(struct mem_noc *noc, uint32_t source,
  * engine. Before mem_noc_port() of that source.
  */
 void mem_noc_set_outlet(struct mem_noc *noc, uint32_t source, struct mem_outlet outlet);
+
+/* Where sources share reads (spec->share_groups): of which group this one is. */
+void mem_noc_set_group(struct mem_noc *noc, uint32_t source, uint32_t group);
 void mem_noc_deliver(struct mem_noc *noc, uint32_t source, struct mem_request *request);
 uint64_t mem_noc_lookahead_ps(const struct mem_noc *noc);
 /*
@@ -191,7 +194,7 @@ uint32_t mem_noc_held(struct mem_noc *noc, uint32_t source, uint64_t at_ps);
 /* What went one way; what a kind of network does not know is 0. */
 struct mem_noc_way_stats {
     uint64_t packets, flits, routers; /* arrived; of them; routers that the packets passed */
-    uint64_t sectors;                 /* of 32 bytes, that requests ask for or bring */
+    uint64_t sectors;                 /* of 32 bytes, that requests ask for or bring; of shared reads once */
     uint64_t latency_ps;              /* from being sent to having arrived, in all */
     uint64_t stalled_cycles;          /* in which a port could not send for want of a buffer */
 };

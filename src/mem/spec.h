@@ -174,6 +174,10 @@ struct noc_spec {
     uint32_t write_granule_bytes; /* written data travel in whole pieces of this; 0: as they are */
     bool folds_header;            /* whole pieces go without one, a single word in one */
     uint32_t queue_entries;       /* per source port, at least 1 */
+    uint32_t share_each;          /* groups of a cluster's SMs whose reads go as one; 0: none do */
+    uint32_t share_groups;        /* of all sources: model_read() reckons it */
+    uint32_t share_deal;          /* sources of a cluster that a group gets in its turn */
+    uint32_t share_most;          /* requests that go as one; 0: any number */
     struct noc_flits_spec flits;
 };
 

@@ -458,7 +458,8 @@ static void check_total(struct reader *reader)
 
 static void check_noc(struct reader *reader)
 {
-    const struct model *model = reader->model;
+    struct model *model = reader->model;
+    model->noc.share_groups = model->noc.share_each * model->clusters;
     if (model->noc.folds_header && model->noc.write_granule_bytes != NOC_SECTOR_BYTES) {
         problem(reader, "noc.folds_header", "needs a write_granule of %d B", NOC_SECTOR_BYTES);
     }

@@ -12,6 +12,9 @@
  * to queue_entries requests: those that have not left the link, and those that have arrived where
  * the target refuses them. What is in between is on the wire. Without a bound it only counts them.
  *
+ * With shared reads (spec->share_groups) a read that finds the same bytes under way for its group
+ * of sources when it has arrived goes no further and gets that one's answer.
+ *
  * Left out: contention inside the network and at the targets' ports (the targets' own lookups and
  * data ports stand for them), a bound on replies (there are no more than requests outstanding).
  */
@@ -19,6 +22,7 @@
 #include <stdlib.h>
 
 #include "mem/noc/noc.h"
+#include "mem/noc/shared_reads.h"
 #include "mem/pool.h"
 #include "mem/queue.h"
 #include "mem/timeline.h"
@@ -42,6 +46,7 @@ struct link_source {
     bool wake_scheduled;
     uint32_t blocked;       /* requests that have arrived and were refused */
     struct departures left; /* of the requests that are not yet on the wire */
+    uint32_t group;         /* that shares reads */
     struct mem_noc_way_stats replies;
 };
 
@@ -56,6 +61,7 @@ struct flight {
     struct link_source *source;
     uint32_t target;
     struct mem_request *request;
+    struct shared_read *shared; /* by its group, and this is the first; NULL: it is not */
     engine_handler *reply;
     void *ctx;
     uint64_t arg;
@@ -70,7 +76,8 @@ struct links {
     struct link_source *sources;
     struct link_target *targets;
     struct pool flights;
-    bool unbounded;
+    bool unbounded, shares;
+    struct shared_reads reads;
     struct mem_outlet told; /* by the targets */
     struct mem_noc_way_stats requests;
 };
@@ -138,6 +145,7 @@ static void links_destroy(void *state)
     }
     free(links->sources);
     free(links->targets);
+    shared_reads_free(&links->reads);
     pool_free_all(&links->flights);
     free(links);
 }
@@ -167,6 +175,10 @@ static int links_create(void **state, const struct noc_spec *spec, struct engine
         timeline_init(&s->request_link, engine);
         waiters_init(&s->space, engine, source);
         whole = departures_grow(&s->left, spec->queue_entries);
+    }
+    links->shares = spec->share_groups > 0;
+    if (whole && links->shares) {
+        whole = shared_reads_init(&links->reads, spec->share_groups, spec->share_most) == 0;
     }
     if (!whole) {
         links_destroy(links);
@@ -240,10 +252,10 @@ static void links_when_space(void *self, engine_handler *handler, void *ctx, uin
 
 static void on_refused_space(void *ctx, uint64_t arg);
 
-static void links_told(void *self, struct mem_request *request, uint64_t reply_ps)
+/* Gives the request back to its sender, and the answer on the way there. */
+static void answer(struct links *links, struct mem_request *request, uint64_t reply_ps)
 {
     struct flight *flight = request->ctx;
-    struct links *links = self;
     request->reply = flight->reply;
     request->ctx = flight->ctx;
     request->arg = flight->arg;
@@ -252,6 +264,29 @@ static void links_told(void *self, struct mem_request *request, uint64_t reply_p
                    clock_align(links->clock, reply_ps) +
                        clock_cycles_to_ps(links->clock, links->spec->reply_cycles));
     pool_put(&links->flights, flight);
+}
+
+/* Those that wait with it are answered at the same time. */
+static void answer_all(struct links *links, struct shared_read *read)
+{
+    while (read->waiting.head) {
+        struct mem_request *request = request_list_pop(&read->waiting);
+        request->served_at = read->served_at;
+        answer(links, request, read->done_ps);
+    }
+}
+
+static void links_told(void *self, struct mem_request *request, uint64_t reply_ps)
+{
+    const struct flight *flight = request->ctx;
+    struct shared_read *read = flight->shared;
+    enum mem_level served_at = request->served_at;
+    answer(self, request, reply_ps);
+    if (read) {
+        read->done_ps = reply_ps;
+        read->served_at = served_at;
+        answer_all(self, read);
+    }
 }
 
 static void on_reply(void *ctx, uint64_t arg)
@@ -302,11 +337,39 @@ static void on_refused_space(void *ctx, uint64_t arg)
     }
 }
 
+/* Whether the read's bytes are under way for its group; then it waits for them. Else others may
+ * wait for it. */
+static bool joins(struct links *links, struct flight *flight)
+{
+    uint32_t group = flight->source->group;
+    struct mem_request *request = flight->request;
+    struct shared_read *read =
+        shared_reads_find(&links->reads, group, request, engine_now_ps(links->engine));
+    if (!read) {
+        flight->shared = shared_reads_begin(&links->reads, group, request);
+        if (!flight->shared) {
+            engine_fail(links->engine, error_memory());
+        }
+        return false;
+    }
+    read->requests++;
+    request_list_push(&read->waiting, request);
+    if (read->done_ps != ENGINE_NEVER) {
+        answer_all(links, read);
+    }
+    return true;
+}
+
 static void on_arrival(void *ctx, uint64_t arg)
 {
     struct flight *flight = ctx;
     (void)arg;
-    struct link_target *target = &flight->source->links->targets[flight->target];
+    struct links *links = flight->source->links;
+    if (links->shares && flight->request->kind == MEM_READ && joins(links, flight)) {
+        return;
+    }
+    links->requests.sectors += noc_sectors(links->spec, flight->request);
+    struct link_target *target = &links->targets[flight->target];
     bool others_wait = target->refused.head != NULL;
     if (others_wait || !target->port.send(target->port.self, flight->request)) {
         flight->source->blocked++;
@@ -346,7 +409,6 @@ static bool links_send(void *self, struct mem_request *request)
                   noc_request_bytes(links->spec, request), links->spec->request_bytes_per_cycle,
                   links->spec->request_cycles);
     links->requests.packets++;
-    links->requests.sectors += noc_sectors(links->spec, request);
     links->requests.latency_ps += arrive_ps - earliest_ps;
     /* What has arrived is not held, even where there is no way at all. */
     if (!departures_add(&source->left, left_ps < arrive_ps ? left_ps : arrive_ps)) {
@@ -367,6 +429,12 @@ static struct mem_port links_port(void *state, uint32_t source, noc_route *route
     s->outlet = outlet;
     timeline_init(&s->reply_link, outlet.engine);
     return (struct mem_port){.send = links_send, .when_space = links_when_space, .self = s};
+}
+
+static void links_set_group(void *state, uint32_t source, uint32_t group)
+{
+    struct links *links = state;
+    links->sources[source].group = group;
 }
 
 static uint64_t links_lookahead_ps(const void *state)
@@ -403,6 +471,7 @@ const struct noc_ops noc_LINKS = {.create = links_create,
                                   .port = links_port,
                                   .lookahead_ps = links_lookahead_ps,
                                   .deliver = links_deliver,
+                                  .set_group = links_set_group,
                                   .set_bounded = links_set_bounded,
                                   .held = links_held,
                                   .stats = links_stats};

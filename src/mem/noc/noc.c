@@ -52,6 +52,9 @@ int mem_noc_check(const struct noc_spec *spec, uint32_t sources, uint32_t target
                          NOC_SECTOR_BYTES);
     }
     const struct noc_ops *ops = kinds[spec->kind];
+    if (spec->share_groups > 0 && !ops->set_group) {
+        return error_set(SONDE_EINPUT, "network: a network of this kind shares no reads");
+    }
     return ops->check ? ops->check(spec, sources, targets) : 0;
 }
 
@@ -111,6 +114,11 @@ struct mem_port mem_noc_port(struct mem_noc *noc, uint32_t source, noc_route *ro
 void mem_noc_set_outlet(struct mem_noc *noc, uint32_t source, struct mem_outlet outlet)
 {
     noc->ends[source].outlet = outlet;
+}
+
+void mem_noc_set_group(struct mem_noc *noc, uint32_t source, uint32_t group)
+{
+    noc->ops->set_group(noc->state, source, group);
 }
 
 void mem_noc_deliver(struct mem_noc *noc, uint32_t source, struct mem_request *request)

@@ -22,6 +22,7 @@ struct noc_ops {
     uint64_t (*lookahead_ps)(const void *state);
     /* A reply has come out at the source; NULL: it is there. */
     void (*deliver)(void *state, uint32_t source, struct mem_request *request);
+    void (*set_group)(void *state, uint32_t source, uint32_t group); /* NULL: no reads are shared */
     void (*set_bounded)(void *state, bool bounded);
     uint32_t (*held)(void *state, uint32_t source, uint64_t at_ps);
     void (*stats)(struct mem_noc_stats *out, const void *state);

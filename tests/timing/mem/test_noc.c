@@ -261,6 +261,82 @@ static void a_perfect_memory_answers_all_after_the_two_latencies(void **state)
     fixture_close(&f);
 }
 
+/* Reads of both sources, `apart` cycles from each other: how many reach the target, and when the
+ * second one has its answer. */
+static uint32_t two_reads(struct fixture *f, enum mem_kind kind, uint64_t apart, uint32_t bytes,
+                          uint64_t *answered)
+{
+    struct probe probe[2];
+    uint64_t start_ps = engine_now_ps(f->engine);
+    uint32_t before = f->sink[0].count;
+    probe_init(&probe[0], f->engine, MEM_READ, 0x1000, 32);
+    assert_true(probe_send(&probe[0], f->port[0]));
+    engine_run(f->engine, start_ps + apart * PERIOD_PS);
+    probe_init(&probe[1], f->engine, kind, 0x1000, bytes);
+    probe[1].request.arrive_ps = start_ps + apart * PERIOD_PS;
+    assert_true(probe_send(&probe[1], f->port[1]));
+    engine_run(f->engine, ENGINE_NEVER);
+    assert_int_equal(probe[0].replied_ps - start_ps, ROUND * PERIOD_PS);
+    assert_int_equal(probe[1].replies, 1);
+    assert_ptr_equal(probe[1].request.ctx, &probe[1]);
+    *answered = (probe[1].replied_ps - start_ps) / PERIOD_PS;
+    assert_int_equal(probe[1].request.served_at, probe[0].request.served_at);
+    rig_wait(f->engine, 1000);
+    return f->sink[0].count - before;
+}
+
+static void reads_of_a_group_under_way_go_as_one(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f);
+    f.spec.share_groups = 2;
+    fixture_start(&f);
+    uint64_t answered;
+    enum { LAST = BELOW_CYCLES - 1 }; /* it is there a cycle before the answer is */
+    assert_int_equal(two_reads(&f, MEM_READ, 0, 32, &answered), 1);
+    assert_int_equal(answered, ROUND);
+    assert_int_equal(two_reads(&f, MEM_READ, LAST, 32, &answered), 1);
+    assert_int_equal(answered, ROUND);
+    assert_int_equal(two_reads(&f, MEM_READ, LAST + 2, 32, &answered), 2);
+    assert_int_equal(answered, LAST + 2 + ROUND);
+    assert_int_equal(two_reads(&f, MEM_READ, 5, 16, &answered), 2); /* other bytes */
+    assert_int_equal(answered, 5 + ROUND);
+    assert_int_equal(two_reads(&f, MEM_WRITE, 5, 32, &answered), 2);
+    struct mem_noc_stats stats;
+    mem_noc_stats(&stats, f.noc);
+    assert_int_equal(stats.requests.packets, 10);
+    assert_int_equal(stats.requests.sectors, 8);
+    assert_int_equal(stats.replies.packets, 10);
+    mem_noc_set_group(f.noc, 1, 1);
+    assert_int_equal(two_reads(&f, MEM_READ, 0, 32, &answered), 2);
+    fixture_close(&f);
+}
+
+static void so_many_reads_go_as_one_at_most(void **state)
+{
+    (void)state;
+    for (uint32_t most = 0; most <= 5; most++) {
+        struct fixture f;
+        fixture_open(&f);
+        f.spec.share_groups = 1;
+        f.spec.share_most = most;
+        f.spec.queue_entries = 16;
+        fixture_start(&f);
+        struct probe probe[12];
+        for (uint32_t i = 0; i < 12; i++) {
+            probe_init(&probe[i], f.engine, MEM_READ, 0x1000, 32);
+            assert_true(probe_send(&probe[i], f.port[i % 2]));
+        }
+        engine_run(f.engine, ENGINE_NEVER);
+        for (uint32_t i = 0; i < 12; i++) {
+            assert_int_equal(probe[i].replies, 1);
+        }
+        assert_int_equal(f.sink[0].count, most == 0 ? 1 : (12 + most - 1) / most);
+        fixture_close(&f);
+    }
+}
+
 static void networks_of_nothing_are_refused(void **state)
 {
     (void)state;
@@ -274,6 +350,11 @@ static void networks_of_nothing_are_refused(void **state)
     rc = mem_noc_create(&f.noc, &f.spec, f.engine, &rig_clock, 1, 2, 2);
     assert_int_equal(rc, SONDE_EINPUT);
     assert_string_equal(error_text(), "network: unknown kind 3");
+    f.spec.kind = NOC_PERFECT;
+    f.spec.share_groups = 1;
+    rc = mem_noc_create(&f.noc, &f.spec, f.engine, &rig_clock, 1, 2, 2);
+    assert_int_equal(rc, SONDE_EINPUT);
+    assert_string_equal(error_text(), "network: a network of this kind shares no reads");
     engine_destroy(f.engine);
 }
 
@@ -291,6 +372,8 @@ int main(void)
         cmocka_unit_test(requests_that_the_target_refuses_keep_their_places),
         cmocka_unit_test(links_saturate_at_their_width),
         cmocka_unit_test(a_perfect_memory_answers_all_after_the_two_latencies),
+        cmocka_unit_test(reads_of_a_group_under_way_go_as_one),
+        cmocka_unit_test(so_many_reads_go_as_one_at_most),
         cmocka_unit_test(networks_of_nothing_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
