@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exec/barrier.h"
 #include "exec/fault.h"
 #include "exec/program.h"
 #include "util/container/strbuf.h"
@@ -32,6 +33,15 @@ void positions_add(struct positions *positions, const struct exec_warp *warp, ui
     *p = (struct position){.program = program, .pc = pc, .warps = 1, .warp = number};
     memcpy(p->ctaid, warp->cta->ctaid, sizeof p->ctaid);
     snprintf(p->why, sizeof p->why, "%s", why);
+}
+
+void positions_add_waiting(struct positions *positions, const struct exec_warp *warp,
+                           uint32_t number)
+{
+    char why[POSITION_WHY_MAX], what[POSITION_WHY_MAX - sizeof "waits "];
+    exec_barrier_text(what, sizeof what, warp);
+    snprintf(why, sizeof why, "waits %s", what);
+    positions_add(positions, warp, number, warp->pc > 0 ? warp->pc - 1 : 0, why);
 }
 
 static int by_warps(const void *a, const void *b)

@@ -26,6 +26,9 @@ struct positions {
 /* The warp, number `warp` of its CTA, stands at `pc`; `why` is what it waits for. */
 void positions_add(struct positions *positions, const struct exec_warp *warp, uint32_t number,
                    uint32_t pc, const char *why);
+/* The same of a warp that stands at a barrier: at the instruction before, which it waits in. */
+void positions_add_waiting(struct positions *positions, const struct exec_warp *warp,
+                           uint32_t number);
 /* Puts them behind this thread's error, a line each, those with the most warps first; `code`. */
 int positions_tell(struct positions *positions, int code);
 

@@ -36,13 +36,11 @@ static void add_positions(struct positions *positions, const struct flight *flig
         for (uint64_t rest = r->barriers.alive; rest; rest &= rest - 1) {
             uint32_t w = (uint32_t)__builtin_ctzll(rest);
             const struct exec_warp *warp = &r->warp[w];
-            bool waits = !(r->ready >> w & 1);
-            char why[POSITION_WHY_MAX] = "is running", what[POSITION_WHY_MAX - 8];
-            if (waits) {
-                exec_barrier_text(what, sizeof what, warp);
-                snprintf(why, sizeof why, "waits %s", what);
+            if (r->ready >> w & 1) {
+                positions_add(positions, warp, w, warp->pc, "is running");
+            } else {
+                positions_add_waiting(positions, warp, w);
             }
-            positions_add(positions, warp, w, waits && warp->pc > 0 ? warp->pc - 1 : warp->pc, why);
         }
     }
 }
