@@ -68,7 +68,9 @@ model single a100
 has single 'parts: 1 '
 change counted 'l2["count"] = dict(value(2), unit="1"); kinds(P1=[(220, 32, .94)], P4=[(400, 31, .94)])'
 change two 'hits((210, 210, 210, .5), (230, 230, 230, .5)); kinds(P1=[(220, 32, .94)], P4=[(400, 31, .94)])'
-for one in counted two; do
+# A class of hits as broad as copies are late holds home and copies both.
+change wide 'hits((220, 200, 240, 1.0)); kinds(P1=[(220, 32, .94)], P4=[(400, 31, .94)])'
+for one in counted two wide; do
     model $one a100
     hasnt $one 'parts: 1 '
 done
@@ -93,6 +95,10 @@ change eighth "$(printf "$spans" 110)"
 model eighth v100
 has eighth 'levels: 1'
 has eighth 'level1: {span: 131072 B}'
+# A class that lies between two numbers of reads tells neither: here there are no others.
+change between "$(printf "$spans" 110 | sed 's/P5=.*/P5=[(950, 900, .9)])/')"
+model between v100
+has between 'levels: 0'
 change never "$(printf "$spans" 20)"
 model never v100
 has never 'levels: 0'

@@ -403,12 +403,12 @@ static bool forgets_clusters(const struct model_text *t)
 }
 
 /* Beside parts that the base has as well. */
-static void near_lines(struct model_text *t)
+static void near_lines(struct model_text *t, const struct parts_plan *parts)
 {
     if (forgets_clusters(t)) {
         model_line(t, 1, "not measured: in turn", "part_of_cluster: []");
     }
-    model_crossing_line(t);
+    model_crossing_line(t, parts);
 }
 
 /* Classes of hits differ by more than what copies take, or one is as broad, where the base has
@@ -532,12 +532,20 @@ static void single_lines(struct model_text *t, const char *comment)
     }
 }
 
+/* No distances of slices, where the base has some. */
+static void level_lines(struct model_text *t)
+{
+    if (t->base->l2_parts.slice_cycles.count) {
+        model_line(t, 1, "", "slice_latency: []");
+    }
+}
+
 /* Several, where the base has one: which of them is near to an SM was not written down. */
 static void cut_lines(struct model_text *t, const struct parts_plan *parts)
 {
     model_line(t, 1, "measured", "parts: %" PRIu32, parts->count);
     model_line(t, 1, "not measured: in turn", "part_of_cluster: []");
-    model_crossing_line(t);
+    model_crossing_line(t, parts);
     model_line(t, 1,
                parts->copy_cycles ? "measured: two classes of hits, l2.hit_latencies"
                                   : "not told apart from how far slices lie",
@@ -589,7 +597,7 @@ static bool part_lines(struct model_text *t, const json_t *l2, const struct geom
         cut_lines(t, parts);
     } else {
         model_line(t, 1, "measured", "parts: %" PRIu64, count);
-        near_lines(t);
+        near_lines(t, parts);
     }
     model_line(t, 1,
                parts->is_even ? "as far as the base's divide the sets"
@@ -637,7 +645,7 @@ static void unknown_lines(struct model_text *t, const json_t *l2, const struct g
     bool has_sector = saved_u64(&fetched, l2, "fetch_granularity") && fetched == g->sector &&
                       fetched != base->sector_bytes && base->line_bytes % fetched == 0;
     bool is_kept = parts->count == base_parts && !forgets_clusters(t) && !t->bandwidth.is_open &&
-                   !t->bandwidth.has_crossing && !t->has_wide_line &&
+                   !model_tells_crossing(t, parts) && !t->has_wide_line &&
                    parts->copy_cycles == t->base->l2_parts.copy_cycles;
     bool has_policy = l2 && tells_victims(l2, base);
     if (!is_apart && !is_new && !has_sector && !has_policy && is_kept) {
@@ -668,13 +676,13 @@ static void unknown_lines(struct model_text *t, const json_t *l2, const struct g
     } else if (parts->count < base_parts) {
         single_lines(t, "measured");
     } else {
-        near_lines(t);
+        near_lines(t, parts);
         copy_line(t, parts);
     }
     if (is_apart) {
         model_distances(t, l2, parts);
-    } else if (t->base->l2_parts.slice_cycles.count && parts->count != base_parts) {
-        model_line(t, 1, "", "slice_latency: []");
+    } else if (parts->count != base_parts) {
+        level_lines(t);
     }
 }
 
@@ -687,6 +695,8 @@ static uint64_t l2_section(struct model_text *t, const struct latency_plan *plan
     if (saved_is_absent(t->root, "l2")) {
         model_line(t, 0, "", "l2:");
         model_line(t, 1, "measured", "enabled: false");
+        single_lines(t, "");
+        level_lines(t);
         return t->base->l2_slices;
     }
     geometry_read(&g, l2, t->base->l2.line_bytes);
@@ -706,8 +716,8 @@ static uint64_t l2_section(struct model_text *t, const struct latency_plan *plan
         if (json_array_size(json_object_get(l2, "hit_latencies")) &&
             (!is_cut || classes_lie_apart(t, l2, parts))) {
             model_distances(t, l2, parts);
-        } else if (t->base->l2_parts.slice_cycles.count && parts->is_even) {
-            model_line(t, 1, "", "slice_latency: []");
+        } else if (parts->is_even) {
+            level_lines(t);
         }
         return (uint64_t)parts->slices * parts->count;
     }
@@ -717,9 +727,7 @@ static uint64_t l2_section(struct model_text *t, const struct latency_plan *plan
         model_line(t, 1, "measured", "enabled: true");
     }
     single_lines(t, "not found");
-    if (t->base->l2_parts.slice_cycles.count) {
-        model_line(t, 1, "", "slice_latency: []");
-    }
+    level_lines(t);
     model_open_l2(t);
     slice_lines(t, l2, &g, slices);
     geometry_lines(t, l2, &g, slices, t->base->l2.index.kind == INDEX_HASH && !is_even(l2, &g),

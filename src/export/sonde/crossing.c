@@ -76,21 +76,31 @@ static double more_across(const struct kinds *kinds)
     return kinds->count >= 2 ? far_more(kinds, widest) : -1;
 }
 
-bool model_is_in_parts(const struct model *base, const json_t *root)
+/* As it was told, else as the base. */
+static bool is_in_parts(const struct model *base, const json_t *root)
 {
     uint64_t count = base->l2_parts.count;
     saved_u64(&count, saved_cache(root, "l2"), "count");
     return count > 1;
 }
 
-/* Hits and loads of memory take one time each, and nobody told of several parts. */
-static bool shows_one_part(const struct kinds *kinds, const json_t *root)
+/* Loads of memory take one time, hits as well, give or take less than copies of the base's parts
+ * are late, and nobody told of several parts. */
+static bool shows_one_part(const struct kinds *kinds, const struct l2_parts_spec *parts,
+                           const json_t *root)
 {
     const json_t *l2 = saved_cache(root, "l2");
     uint64_t told;
+    bool are_copies_apart = parts->copy_cycles == 0 || class_breadth(l2) < parts->copy_cycles;
     return l2 && !saved_u64(&told, l2, "count") && kinds->count == 1 &&
-           kinds->all_loads >= limits.fewest &&
+           kinds->all_loads >= limits.fewest && are_copies_apart &&
            json_array_size(json_object_get(l2, "hit_latencies")) == 1;
+}
+
+bool model_is_in_parts(const struct bandwidth_plan *plan, const struct model *base,
+                       const json_t *root)
+{
+    return !plan->has_one_part && is_in_parts(base, root);
 }
 
 /* What a load behind another part takes more, beside the way there. */
@@ -107,21 +117,26 @@ void model_take_crossing(struct bandwidth_plan *plan, struct model *base, const 
     struct l2_parts_spec *parts = &base->l2_parts;
     struct kinds kinds;
     kinds_of_memory(&kinds, root);
-    plan->has_one_part = parts->count > 1 && shows_one_part(&kinds, root);
+    plan->has_one_part = parts->count > 1 && shows_one_part(&kinds, parts, root);
     double both_ways = fmax(0, more_across(&kinds) - taken_there(base, root));
     bool is_other = parts->count == 1
                         ? both_ways >= limits.same_cycles
                         : fabs(both_ways - 2.0 * parts->crossing_cycles) > limits.same_cycles;
-    if (model_is_in_parts(base, root) && more_across(&kinds) > 0 && is_other &&
+    if (is_in_parts(base, root) && more_across(&kinds) > 0 && is_other &&
         both_ways / 2 <= limits.most_crossing) {
         parts->crossing_cycles = (uint32_t)round(both_ways / 2);
         plan->has_crossing = true;
     }
 }
 
-void model_crossing_line(struct model_text *t)
+bool model_tells_crossing(const struct model_text *t, const struct parts_plan *parts)
 {
-    if (t->bandwidth.has_crossing) {
+    return t->bandwidth.has_crossing && parts->count > 1;
+}
+
+void model_crossing_line(struct model_text *t, const struct parts_plan *parts)
+{
+    if (model_tells_crossing(t, parts)) {
         model_line(t, 1, "measured: two kinds of loads of memory",
                    "crossing: {latency: %" PRIu32 " cycles}", t->base->l2_parts.crossing_cycles);
     }

@@ -77,9 +77,9 @@ static bool rows_of(struct rows *rows, const struct bandwidth_plan *plan, const 
     struct saved_value memory = {0};
     struct kind far = kind_of(root, "cg", "P4"), hits = kind_of(root, "cg", "P1");
     bool is_told = saved_value(&memory, json_object_get(root, "memory"), "latency");
-    if (!plan->has_one_part && model_is_in_parts(base, root)) {
+    if (model_is_in_parts(plan, base, root)) {
+        /* Those that are later than the soonest may have come from another part. */
         *rows = (struct rows){.more = far.soonest - memory.value, .other_share = 1};
-        /* Later than the soonest is one from another part as well. */
         return is_told && far.count > 0 && rows->more > limits.same_cycles;
     }
     if (far.count == 0 || far.count > 2) {
@@ -269,7 +269,7 @@ static void take_bursts(struct bandwidth_plan *plan, struct model *base, const j
     struct dram_spec *dram = &base->dram;
     uint64_t line, sector;
     double more;
-    if (model_is_in_parts(base, root) || !bursts_take(&more, root) ||
+    if (model_is_in_parts(plan, base, root) || !bursts_take(&more, root) ||
         !saved_u64(&line, saved_cache(root, "l1_data"), "fetch_granularity") ||
         !saved_u64(&sector, saved_cache(root, "l2"), "fetch_granularity") || sector >= line ||
         dram->bytes_per_cycle == 0 || sector % dram->burst_bytes != 0) {

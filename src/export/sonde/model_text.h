@@ -115,14 +115,12 @@ void model_clock_lines(struct model_text *t); /* of the section `dram` */
 
 /* ---- crossing.c: the way between parts of L2 ---- */
 
-/* Whether L2 has several parts: as it was told, else as the base. */
-bool model_is_in_parts(const struct model *base, const json_t *root);
+/* Whether L2 has several parts: as it was told or lone loads have shown, else as the base. */
+bool model_is_in_parts(const struct bandwidth_plan *plan, const struct model *base,
+                       const json_t *root);
 /* Changes the base as far as lone loads of memory show how long that way is, or that there is none.
  */
 void model_take_crossing(struct bandwidth_plan *plan, struct model *base, const json_t *root);
-/* l2.crossing, where it was measured. */
-void model_crossing_line(struct model_text *t);
-
 /* ---- lone.c: what lone loads of memory show of its DRAM ---- */
 
 /* Changes the base's rows, refreshes and bursts to those that loads one by one have shown. */
@@ -173,6 +171,9 @@ struct latency_plan {
     uint32_t walker, walker_levels, window_switch;
     uint64_t walker_span[WALKER_MAX_LEVELS]; /* of a level's entry; 0: as the base's */
 };
+/* l2.crossing, where it was measured and the model has parts. */
+bool model_tells_crossing(const struct model_text *t, const struct parts_plan *parts);
+void model_crossing_line(struct model_text *t, const struct parts_plan *parts);
 /* Starts from the base's values; what was measured changes them. What no whole number of cycles
  * from 0 on can bring about stays as near as it can. */
 void latencies_plan(struct latency_plan *plan, const struct model_text *t);

@@ -12,12 +12,13 @@
 
 /* Chosen, where a member does not say what fixed it. */
 static const struct {
-    double fewest, least_span, most_span, beside;
+    double fewest, least_span, most_span, beside, whole_share;
 } limits = {
     .fewest = 0.03,     /* share of new pages that is no accident: one in sixteen is seen by ten */
     .least_span = 4096, /* walker.level1.span's limits */
     .most_span = 1099511627776,
-    .beside = 0.25, /* of a read, that a class may lie beside a whole number of them */
+    .beside = 0.25,      /* of a read, that a class may lie beside a whole number of them */
+    .whole_share = 0.75, /* of new pages, that each of them reads: few are refreshed or cross */
 };
 
 /* Whether loads that walked the page table were told, those from the other end of the buffer with
@@ -57,11 +58,11 @@ static void count_reads(struct reads *reads, const json_t *root, double near, do
         }
         double loads = json_number_of(row, "loads");
         double exact = (value.value - near) / read - 1, whole = round(exact); /* one: the data's */
+        bool is_told = fabs(exact - whole) <= limits.beside && whole <= WALKER_MAX_LEVELS;
         again += strcmp(name, "P3") == 0 ? loads : 0;
-        if (strcmp(name, "P5") == 0) {
+        if (strcmp(name, "P5") == 0 && is_told) {
             reads->pages += loads;
-            bool is_told = whole >= 0 && whole <= WALKER_MAX_LEVELS;
-            reads->loads[is_told ? (size_t)whole : 0] += loads;
+            reads->loads[(size_t)fmax(whole, 0)] += loads;
         }
     }
     reads->pages = fmax(reads->pages, again);
@@ -78,11 +79,11 @@ static double share_of(const struct reads *reads, uint32_t times)
 }
 
 /* What an entry stands for where that share of the pages brings a line of them; 0: not told. */
-static double span_of(const struct model_text *t, double share)
+static double span_of(const struct model_text *t, double share, uint32_t level)
 {
     uint64_t page, fetched = t->base->l2.sector_bytes;
     saved_u64(&fetched, saved_cache(t->root, "l2"), "fetch_granularity");
-    double entries = fmax(1, (double)fetched / t->base->walker.level[0].entry_bytes);
+    double entries = fmax(1, (double)fetched / t->base->walker.level[level].entry_bytes);
     if (!saved_u64(&page, saved_tlb(t->root, "l1_tlb"), "page") || page == 0) {
         return 0;
     }
@@ -97,8 +98,9 @@ static void plan_spans(struct latency_plan *plan, const struct model_text *t,
     for (uint32_t times = 1; times <= plan->walker_levels; times++) {
         double share = share_of(reads, times);
         uint32_t level = plan->walker_levels - times;
-        double span = span_of(t, share), own = (double)t->base->walker.level[level].span_bytes;
-        bool is_base = share >= 1 - limits.beside && own <= span;
+        double span = span_of(t, share, level);
+        double own = (double)t->base->walker.level[level].span_bytes;
+        bool is_base = share >= limits.whole_share && own <= span;
         plan->walker_span[level] = is_base ? 0 : (uint64_t)span;
     }
 }
@@ -106,15 +108,15 @@ static void plan_spans(struct latency_plan *plan, const struct model_text *t,
 /* Of an L2 in parts loads cross, and so do reads: the soonest new pages say how often they read,
  * and none how far an entry reaches. */
 static void plan_reads(struct latency_plan *plan, const struct model_text *t, double near,
-                       double read)
+                       double far, double read)
 {
     struct reads reads;
-    double far = near;
     count_reads(&reads, t->root, near, read);
-    if (!t->bandwidth.has_one_part && model_is_in_parts(t->base, t->root)) {
-        saved_pattern(&far, t->root, "P5");
+    if (model_is_in_parts(&t->bandwidth, t->base, t->root)) {
         double most = round((far - near) / read) - 1;
-        plan->walker_levels = most > 0 && most <= WALKER_MAX_LEVELS ? (uint32_t)most : 0;
+        if (most <= WALKER_MAX_LEVELS) {
+            plan->walker_levels = (uint32_t)fmax(most, 0);
+        }
         return;
     }
     plan->walker_levels = 0;
@@ -142,7 +144,7 @@ void walks_plan(struct latency_plan *plan, const struct model_text *t)
         plan->walker_levels = is_told ? 0 : plan->walker_levels;
         return;
     }
-    plan_reads(plan, t, near, memory - l2_hit);
+    plan_reads(plan, t, near, far, memory - l2_hit);
     if (saved_pattern(&jump, t->root, "P6")) {
         plan->window_switch = jump > far ? (uint32_t)round(jump - far) : 0;
     }
