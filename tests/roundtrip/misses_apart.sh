@@ -54,3 +54,25 @@ case $load in
 'not measured' | 'no value') ;;
 *) echo "$load $hit" | awk '{ exit !($1 <= $2 + 0.25) }' || fail "an untimed load takes $load cycles, a timed hit $hit" ;;
 esac
+
+# Pages of which each has its line in a set of L2 that is too full: a load that misses a TLB misses L2 as well, and the TLB's penalty is its own.
+tlb() { # NAME SECTIONS
+    cat >"$1.yaml" <<EOF
+---
+inherits: gtx480
+name: $1
+sms: 2
+clusters: 1
+l2: {size: 8 KiB, line: 128 B, sector: 128 B, sets: 16, ways: 4, index: {kind: modulo, unit: 2560 B}, slices: 20, slice_index: {kind: modulo, unit: 128 B}}
+dram: {channels: 2}
+$2
+...
+EOF
+    dissect "sim:./$1.yaml" "$1.json" --only tlbs
+}
+tlb full 'tlb_l1: {enabled: true, page: 128 KiB, scope: sm, sets: 10, ways: 3, hit_latency: 0 cycles, miss_latency: 7 cycles, fill_latency: 1 cycles}
+tlb_l2: {enabled: true, page: 128 KiB, scope: cluster, sets: 1, ways: 368, ways_per_set: [], index: {kind: modulo}, hit_latency: 16 cycles, miss_latency: 10 cycles, fill_latency: 5 cycles}
+walker: {levels: 0, latency: 232 cycles}
+vm: {page: 128 KiB, memory: 1 GiB}'
+expect full.json l1_tlb.miss_penalty 24 1
+expect full.json l2_tlb.miss_penalty 231 1

@@ -13,10 +13,12 @@
 /* Thresholds. Chosen. */
 static const struct {
     uint32_t again_run, again_apart;
-    double within, agree, agree_cycles, disagree;
+    double alone, apart_cycles, within, agree, agree_cycles, disagree;
 } limits = {
     .again_run = 900000,  /* requests: apart from those of all other walks */
     .again_apart = 10000, /* the same, from one such walk to the next */
+    .apart_cycles = 2,    /* cycles by which what misses of both take is the sum of both */
+    .alone = 0.95,        /* confidence of misses that are told from missing data */
     .within = 2,          /* times the noise of a record: misses that medians alone can tell */
     .agree = 0.05,        /* share of a penalty by which walks of it differ that agree */
     .agree_cycles = 2,    /* cycles, beside that */
@@ -70,6 +72,45 @@ int tlb_penalty_again(struct tlb_lab *tl, struct tlb_penalties *out, const struc
         if (rc == 0) {
             out->of[out->count++] = excess - level->before;
         }
+    }
+    tlb_view_free(&view);
+    if (rc && lab_soft(rc)) { /* an older recording, or no time is left */
+        tl->lab->why = (struct refusal){0};
+        rc = 0;
+    }
+    return rc;
+}
+
+/* What takes so much more than a miss of the level alone missed data, too. */
+static bool has_data(const struct tlb_lab *tl, double more)
+{
+    return more >= tl->data_cycles - limits.apart_cycles &&
+           more <= tl->data_most + limits.apart_cycles;
+}
+
+int tlb_penalty_apart(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
+                      uint64_t reach)
+{
+    struct tlb_ring ring;
+    struct tlb_view view = {0};
+    const uint32_t run = tl->run;
+    if (tl->noisy || tl->data_cycles <= 0 || level->penalty <= tl->data_cycles) {
+        return 0;
+    }
+    tl->run += limits.again_run;
+    int rc = tlb_ring_drawn(tl, &ring, level, (size_t)(reach / level->page), true);
+    rc = rc ? rc : tlb_view(tl, &view, &ring, level, 1);
+    free(ring.unit);
+    tl->run = run;
+    double alone = view.miss_low - level->before;
+    if (rc == 0 && view.slow_count > 0 && has_data(tl, level->penalty - alone)) {
+        char id[24];
+        lab_evidence(tl->lab, id, out->id,
+                     "chase op=cg over one line a page, at drawn places, few of which L2 lacks: "
+                     "pages that miss take %.1f cycles more at least",
+                     view.miss_low);
+        level->penalty = alone;
+        attribute_set(&out->miss_penalty, alone, "cycles", limits.alone, id);
     }
     tlb_view_free(&view);
     if (rc && lab_soft(rc)) { /* an older recording, or no time is left */

@@ -34,9 +34,8 @@ static const struct {
     .held_times = 8,       /* times a walk's lines and tables, which L2 has: sets are uneven */
 };
 
-/* A line of each page at a place of 4 KiB that is drawn, or at the first one. */
-static int draw_ring(const struct tlb_lab *tl, struct tlb_ring *out, const struct tlb_level *level,
-                     size_t pages, bool drawn)
+int tlb_ring_drawn(const struct tlb_lab *tl, struct tlb_ring *out, const struct tlb_level *level,
+                   size_t pages, bool drawn)
 {
     struct rng rng;
     uint64_t places = level->page / TLB_LEAST_PAGE;
@@ -64,7 +63,7 @@ static int count_slow(struct tlb_lab *tl, size_t *slow, const struct tlb_level *
 {
     struct tlb_ring ring;
     struct tlb_view view;
-    int rc = draw_ring(tl, &ring, level, pages, drawn);
+    int rc = tlb_ring_drawn(tl, &ring, level, pages, drawn);
     rc = rc ? rc : tlb_view(tl, &view, &ring, level, 1);
     if (rc == 0) {
         *slow = view.slow_count;
@@ -253,7 +252,7 @@ int tlb_ask_drawn(struct tlb_lab *tl, struct tlb_drawn *out, const struct tlb_le
         return 0;
     }
     bool lacks;
-    int rc = draw_ring(tl, &ring, level, pages, true);
+    int rc = tlb_ring_drawn(tl, &ring, level, pages, true);
     tl->run += limits.drawn_run;
     rc = end_apart(tl, &lacks, run, rc ? rc : tlb_view(tl, &view, &ring, level, 1));
     free(ring.unit);

@@ -240,6 +240,10 @@ double tlb_penalty_confidence(const struct tlb_lab *tl, const struct tlb_level *
  * nothing. */
 int tlb_penalty_again(struct tlb_lab *tl, struct tlb_penalties *out, const struct tlb_level *level,
                       uint64_t stride, uint64_t reach);
+/* Where there is none, and L2 may have missed the lines as well: a walk over drawn places, of which
+ * it has most. Both penalties are that of the level alone, if what is left is missing data. */
+int tlb_penalty_apart(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
+                      uint64_t reach);
 /* The middle one, where all were had; where they disagree it is not sure. */
 void tlb_penalty_settle(struct tlb_result *out, struct tlb_level *level,
                         struct tlb_penalties *penalties);
@@ -259,6 +263,9 @@ int tlb_page_holds(struct tlb_lab *tl, bool *holds, const struct tlb_level *leve
 int tlb_is_translation(struct tlb_lab *tl, bool *holds, const struct tlb_level *level,
                        uint64_t reach);
 
+/* tlb/predict.c. A line of each page at a place of 4 KiB that is drawn, or at the first one. */
+int tlb_ring_drawn(const struct tlb_lab *tl, struct tlb_ring *out, const struct tlb_level *level,
+                   size_t pages, bool drawn);
 /*
  * tlb/predict.c. A walk over drawn places of the level's pages, where L2 is known to hold these
  * lines and those of their tables many times over: what is slow then misses the level alone.
