@@ -190,6 +190,9 @@ def rates(**rate):
         told["memory"][key + "_bandwidth"] = {"value": value, "unit": "B/s", "confidence": 0.9, "evidence": "l2.1"}
 rates(read=2e10, write=1.5e10)
 json.dump(told, open("slow.json", "w"))
+told["device"]["memory_bandwidth_reported"] = int(1.6e10)
+rates(read=5.5e9, write=1.59e10)
+json.dump(told, open("word.json", "w"))
 five = told["device"]["sms"] * told["device"]["clock_hz"] * 128 / 5
 rates(read=five, write=five)
 l1 = next(one for one in told["caches"] if one["id"] == "l1_data")
@@ -208,5 +211,8 @@ over() {
 }
 over slow v100 dram 'channels: 2 '
 over slow v100 dram 'fixed_latency: [1-9][0-9][0-9] '
+# So it is where the driver says that memory is slow: a lone load does not wait for clocks of 12 ns.
+over word gtx780 dram 'channels: 1 '
+over word gtx780 dram 'clock: [1-9][0-9]\{5,6\} kHz'
 over lines gtx780 sm 'coalesce: {segment: 128 B, sector: 32 B}'
 over blind gh100 l2 'copy_latency: 0 '

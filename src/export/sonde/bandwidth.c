@@ -17,7 +17,7 @@
 
 /* Chosen; made with sim:k20 over gtx780. */
 static const struct {
-    double least_share, same, noise, lanes_each, far, slower, faster, reached, least_port,
+    double least_share, same, noise, lanes_each, far, slower, many, faster, reached, least_port,
         more_than_one, apart, rounded, near;
     uint32_t most_lanes, queue, most_steps, most_apart, window;
 } limits = {
@@ -27,12 +27,13 @@ static const struct {
     .lanes_each = 4,    /* accesses that send, for each request that leaves in a cycle */
     .far = 0.5,         /* of the ports' rate: less is not a port, but a slower DRAM */
     .slower = 0.64,     /* of the base's bus, whose streams reach 0.85 of it at least */
-    .faster = 1.25,     /* a part's clock of the base's, at most */
-    .reached = 0.97,  /* of what a bus has, by streams, while nothing is refreshed: 0.93 to 0.99 */
-    .near = 0.06,     /* of the base's bus: its own, whose writes are so, too */
-    .apart = 0.95,    /* of a rate: what is less has another cause */
-    .rounded = 0.015, /* of a rate: commands so many clocks apart are near enough. Chosen */
-    .most_steps = 16, /* parts of a base's clock */
+    .many = 2,       /* times the base's period: a lone load would wait for single clocks. Chosen */
+    .faster = 1.25,  /* a part's clock of the base's, at most */
+    .reached = 0.97, /* of what a bus has, by streams, while nothing is refreshed: 0.93 to 0.99 */
+    .near = 0.06,    /* of the base's bus: its own, whose writes are so, too */
+    .apart = 0.95,   /* of a rate: what is less has another cause */
+    .rounded = 0.015,   /* of a rate: commands so many clocks apart are near enough. Chosen */
+    .most_steps = 16,   /* parts of a base's clock */
     .most_apart = 1000, /* dram.t_ccd_wr's own limit */
     .window = 4,        /* activates of dram.t_faw */
     .least_port = 16,   /* bytes a cycle; no GPU's is known to be narrower than 32 */
@@ -106,20 +107,6 @@ static bool scale_clock(struct model *base, double ratio)
     return is_possible;
 }
 
-static bool take_clock(struct model *base, const json_t *root)
-{
-    const json_t *device = json_object_get(root, "device");
-    double told = (double)saved_plain_u64(device, "memory_bandwidth_reported", 0);
-    double most =
-        fmax(ports_measured(root, "read_bandwidth"), ports_measured(root, "write_bandwidth"));
-    double ratio = told > 0 ? bus_of(&base->dram) / told : 0; /* of the periods */
-    if (most > told || most < limits.least_share * told || ratio <= 0 ||
-        fabs(ratio - 1) < limits.same) {
-        return false;
-    }
-    return scale_clock(base, ratio);
-}
-
 /* Parts of a bus that are `wanted` of the base's: a power of two of them, which divides most
  * numbers of slices, else a divisor of the base's slices. 0: more than there are slices. */
 static uint32_t kept_parts(const struct model *base, double wanted)
@@ -150,6 +137,24 @@ static bool cut_bus(struct model *base, double ratio)
     dram->channels = kept;
     dram->subchannels = 1;
     return true;
+}
+
+/* As fast as the driver says, where what was measured comes near that. */
+static bool take_clock(struct model *base, const json_t *root)
+{
+    const json_t *device = json_object_get(root, "device");
+    double told = (double)saved_plain_u64(device, "memory_bandwidth_reported", 0);
+    double most =
+        fmax(ports_measured(root, "read_bandwidth"), ports_measured(root, "write_bandwidth"));
+    if (told <= 0 || most > told || most < limits.least_share * told) {
+        return false;
+    }
+    /* Of the periods. Streams do not reach all of a bus. */
+    double ratio = bus_of(&base->dram) / fmax(told, most / reached(&base->dram));
+    if (fabs(ratio - 1) < limits.same) {
+        return false;
+    }
+    return ratio > limits.many ? cut_bus(base, ratio) : scale_clock(base, ratio);
 }
 
 /* Clocks between two reads of the base: of its bus, or its commands'. */
@@ -389,7 +394,7 @@ static void open_way(struct bandwidth_plan *plan, struct model *base, const json
 void model_take_bandwidth(struct bandwidth_plan *plan, struct model *base, const json_t *root)
 {
     struct noc_spec *noc = &base->noc;
-    uint32_t bytes = way_segment(root, base);
+    uint32_t bytes = way_segment(root, base), channels = base->dram.channels;
     *plan = (struct bandwidth_plan){.has_clock = take_clock(base, root)};
     model_take_lone(plan, base, root);
     open_way(plan, base, root);
@@ -412,6 +417,7 @@ void model_take_bandwidth(struct bandwidth_plan *plan, struct model *base, const
         plan->request_width ? plan->request_width : noc->request_bytes_per_cycle;
     noc->reply_bytes_per_cycle = plan->reply_width ? plan->reply_width : noc->reply_bytes_per_cycle;
     take_writes(plan, base, root, bytes);
+    plan->is_cut = plan->is_slowed || base->dram.channels != channels;
     if (plan->is_slowed || plan->has_spacing) {
         hide_all_but_bus(&base->dram, fetched_by_l2(base, root), plan->has_bursts);
     }

@@ -13,12 +13,13 @@
 
 /* Chosen, where a member does not say what fixed it. */
 static const struct {
-    double same_cycles, most_activate, near_share, rare, left_out, narrow, least_refresh,
+    double same_cycles, most_activate, most_ns, near_share, rare, left_out, narrow, least_refresh,
         fewest_late, sure;
     uint32_t lines_apart, line_bytes, longest_row;
 } limits = {
     .same_cycles = 2,      /* of two medians of lone loads */
     .most_activate = 64,   /* cycles of DRAM's clock: more is something else */
+    .most_ns = 64,         /* the same of a clock that is faster */
     .near_share = 0.9,     /* of a kind's share that is all of it */
     .rare = 0.05,          /* share of a class that may be a refresh's, met by few loads */
     .left_out = 0.02,      /* of all loads, in such classes: translation that missed */
@@ -168,7 +169,8 @@ static void take_rows(struct bandwidth_plan *plan, struct model *base, const jso
     double activate = rows.more / period, own = (double)dram->t_rcd + dram->t_rp;
     bool is_closed = fabs(rows.more) <= limits.same_cycles;
     bool is_base = is_closed ? dram->closed_page : !dram->closed_page;
-    if (!is_closed && (rows.more < 0 || activate > limits.most_activate)) {
+    double most = fmax(limits.most_activate, limits.most_ns * 1000 / (double)dram->period_ps);
+    if (!is_closed && (rows.more < 0 || activate > most)) {
         return;
     }
     if (!is_closed && refreshes_soon(base, root)) {

@@ -15,6 +15,7 @@
 /* What a bandwidth that was measured or told changes of the base; 0, false: nothing. */
 struct bandwidth_plan {
     bool has_clock;      /* DRAM's, and its times */
+    bool is_cut;         /* DRAM, to fewer parts than the base's */
     bool is_slowed;      /* by what was measured, not the driver's word */
     bool has_spacing;    /* of DRAM's reads and writes, which move unlike much */
     bool has_rows;       /* whether DRAM's stay open */

@@ -277,7 +277,7 @@ static bool channel_lines(struct model_text *t, uint64_t slices)
     const struct dram_spec *dram = &t->base->dram;
     uint64_t all = (uint64_t)dram->channels * (dram->subchannels ? dram->subchannels : 1);
     uint64_t channels = slices < all ? slices : all;
-    bool is_cut = t->bandwidth.is_slowed; /* to just so many parts */
+    bool is_cut = t->bandwidth.is_cut; /* to just so many parts */
     while (slices % channels != 0 || (is_cut && all % channels != 0)) {
         channels--;
     }
@@ -312,7 +312,7 @@ static void memory_section(struct model_text *t, const struct latency_plan *plan
         snprintf(comment, sizeof(comment), "%s", plan->memory_of_kinds);
     }
     model_line(t, 0, "", "dram:");
-    bool is_own = slices % dram->channels != 0 || t->bandwidth.is_slowed;
+    bool is_own = slices % dram->channels != 0 || t->bandwidth.is_cut;
     bool has_width = is_own && channel_lines(t, slices);
     model_lone_lines(t, has_width);
     model_clock_lines(t);
