@@ -117,6 +117,29 @@ change short "$(printf "$refreshes" 59 | sed 's/P2=.*P4/P4/; s/, P2_miss.*/)/')"
 model short v100
 hasnt short 't_refi: 0'
 
+# Over gh100, whose banks are refreshed 15 times of 100: of 64 loads of lines whose translation is at hand nine would be late. A rare class of misses
+# that is a miss of a TLB behind another is no refresh.
+change intime 'l2.pop("miss_latencies", None); kinds(P1=[(220, 64, .94)], P4=[(400, 63, .94)])'
+model intime gh100
+has intime 't_refi: 0 cycles'
+change waits 'l2.pop("miss_latencies", None); kinds(P1=[(220, 64, .94)], P4=[(400, 56, .94)])'
+model waits gh100
+hasnt waits 't_refi: 0'
+classes='kinds(P1=[(220, 32, .94)]); l2["miss_latencies"] = [{"cycles": at, "low": at, "high": at, "share": share} for at, share in ((400, .96), (453, .04))]
+for one in tlbs.values():
+    one.update(present=one["id"] == "l1_tlb", page=dict(value(262144), unit="B"), miss_penalty=value(%s), scope="gpu")'
+change translated "$(printf "$classes" 53)"
+model translated v100
+has translated 't_refi: 0 cycles'
+change other "$(printf "$classes" 150)"
+model other v100
+hasnt other 't_refi: 0'
+
+# All loads of lines eight apart find another row, and lines near one another do not: none of the base's rows, which reach farther, is as long.
+change closed 'kinds(P1=[(220, 32, .94)], P4=[(430, 31, .94)])'
+model closed v100
+has closed 'row: 1024 B'
+
 # What lies before a cluster's cache of constants is less than the base's 8 cycles, where its misses come back sooner than those and L2.
 change sooner 'kinds(P1=[(220, 32, .94)], P4=[(400, 32, .94)])
 first, second = caches["constant_l1"], caches["constant_l15"]

@@ -14,7 +14,7 @@
 /* Chosen, where a member does not say what fixed it. */
 static const struct {
     double same_cycles, most_activate, most_ns, near_share, rare, left_out, narrow, least_refresh,
-        fewest_late, sure;
+        many_late, spared, fewest_late, sure;
     uint32_t lines_apart, line_bytes, longest_row;
 } limits = {
     .same_cycles = 2,      /* of two medians of lone loads */
@@ -26,6 +26,8 @@ static const struct {
     .narrow = 0.125,       /* of a refresh, over which a class without refreshes spreads at most */
     .least_refresh = 0.05, /* share of time: the rarest that classes would show */
     .sure = 0.9,           /* confidence of a class that has nearly all of its kind */
+    .many_late = 8,        /* the same, to be believed where a quarter of them is seen */
+    .spared = 0.25,        /* of loads that refreshes would make late */
     .fewest_late = 5,      /* loads that refreshes would make late: 1 in 150 sees none of them */
     .lines_apart = 8,      /* of the new lines of a page, and how long one is at least: */
     .line_bytes = 128,     /* infer/latency/spectrum.c */
@@ -98,14 +100,15 @@ static bool rows_of(struct rows *rows, const struct bandwidth_plan *plan, const 
     return is_near && hits.count <= 1;
 }
 
-/* Over how many bytes a row reaches, of lines that are so far apart: a power of two. 0: shorter. */
+/* Over how many bytes a row reaches, of lines that are so far apart: a power of two. It may be
+ * shorter where none of them find it open. */
 static uint32_t row_bytes(const struct rows *rows, const json_t *root)
 {
     uint64_t line = limits.line_bytes, told;
     if (saved_u64(&told, saved_cache(root, "l2"), "line") && told > line && told < UINT16_MAX) {
         line = told;
     }
-    if (rows->other_share <= 0 || rows->other_share >= limits.near_share) {
+    if (rows->other_share <= 0) {
         return 0;
     }
     double bytes = (double)(limits.lines_apart * line) / rows->other_share;
@@ -144,9 +147,11 @@ static void stop_refreshes(struct bandwidth_plan *plan, struct dram_spec *dram)
     dram->t_refi = 0;
 }
 
-static void take_reach(struct bandwidth_plan *plan, struct dram_spec *dram, uint32_t bytes)
+static void take_reach(struct bandwidth_plan *plan, struct dram_spec *dram, uint32_t bytes,
+                       bool is_shorter)
 {
-    if (bytes == 0 || bytes == base_reach(dram)) {
+    double own = base_reach(dram);
+    if (bytes == 0 || bytes == own || (is_shorter && own < bytes)) {
         return;
     }
     plan->row_bytes = dram->row_bytes = bytes;
@@ -177,8 +182,11 @@ static void take_rows(struct bandwidth_plan *plan, struct model *base, const jso
         stop_refreshes(plan, dram);
     }
     if (!is_closed) {
-        take_reach(plan, dram, row_bytes(&rows, root));
-        plan->other_row = rows.other_share >= limits.near_share ? rows.more : 0;
+        bool are_all = rows.other_share >= limits.near_share;
+        if (!are_all || !model_is_in_parts(plan, base, root)) { /* there it is not told */
+            take_reach(plan, dram, row_bytes(&rows, root), are_all);
+        }
+        plan->other_row = are_all ? rows.more : 0;
     }
     if (is_base && (is_closed || fabs(activate - own) * period <= limits.same_cycles)) {
         return;
@@ -193,8 +201,25 @@ static void take_rows(struct bandwidth_plan *plan, struct model *base, const jso
 
 /* ---- refreshes ---- */
 
+/* A class of misses that lies a miss of a TLB behind another one. */
+static bool is_translated(const json_t *classes, double cycles, const json_t *root)
+{
+    static const char *const tlbs[] = {"l1_tlb", "l2_tlb"};
+    for (size_t k = 0; k < sizeof(tlbs) / sizeof(*tlbs); k++) {
+        struct saved_value penalty;
+        bool is_told = saved_value(&penalty, saved_tlb(root, tlbs[k]), "miss_penalty");
+        for (size_t i = 0; is_told && i < json_array_size(classes); i++) {
+            double other = json_number_of(json_array_get(classes, i), "cycles");
+            if (fabs(cycles - penalty.value - other) <= limits.same_cycles) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* No class of misses is broad, and few loads lie in rare ones. */
-static bool are_all_narrow(const json_t *classes, double refresh)
+static bool are_all_narrow(const json_t *classes, double refresh, const json_t *root)
 {
     double rare = 0;
     size_t i;
@@ -203,7 +228,9 @@ static bool are_all_narrow(const json_t *classes, double refresh)
     {
         double loads = json_number_of(one, "share");
         double spread = json_number_of(one, "high") - json_number_of(one, "low");
-        rare += loads < limits.rare ? loads : 0;
+        bool is_rare =
+            loads < limits.rare && !is_translated(classes, json_number_of(one, "cycles"), root);
+        rare += is_rare ? loads : 0;
         if (loads >= limits.rare && spread > limits.narrow * refresh) {
             return false;
         }
@@ -230,6 +257,26 @@ static bool are_none_late(const json_t *root, double share)
 }
 
 /*
+ * Lines of a page whose translation is at hand, in memory and in L2, by loads of either op: of the
+ * former hardly any lack, and none take as long as those that wait. So many must be late otherwise
+ * that chance does not spare them.
+ */
+static bool are_all_in_time(const json_t *root, double share, double refresh)
+{
+    static const char *const ops[] = {"cg", "ca"};
+    double hits = 0, misses = 0, spread = 0;
+    for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++) {
+        struct kind near = kind_of(root, ops[i], "P1"), far = kind_of(root, ops[i], "P1-l2");
+        struct kind miss = kind_of(root, ops[i], "P4");
+        hits += near.loads + far.loads;
+        misses += miss.loads;
+        spread = fmax(spread, miss.latest - miss.soonest);
+    }
+    return share * hits >= limits.many_late && hits - misses <= share * hits * limits.spared &&
+           spread <= limits.narrow * refresh;
+}
+
+/*
  * Whether misses of L2 show none of the base's refreshes. A load that comes while one goes on waits
  * for the rest of it: such loads are as many as that share of time, and spread over all of it.
  */
@@ -240,11 +287,15 @@ static bool shows_no_refresh(const struct model *base, const json_t *root)
     double share = dram->t_refi ? (double)dram->t_rfc / dram->t_refi : 0;
     double refresh =
         (double)dram->t_rfc * (double)dram->period_ps * 1e-12 * ports_clock_hz(base, root);
-    if (share < limits.least_refresh || dram->refresh_by_bank) {
+    if (share < limits.least_refresh) {
         return false;
     }
-    return json_array_size(classes) > 0 ? are_all_narrow(classes, refresh)
-                                        : are_none_late(root, share);
+    if (are_all_in_time(root, share, refresh)) {
+        return true;
+    }
+    bool is_told = json_array_size(classes) > 0;
+    return !dram->refresh_by_bank &&
+           (is_told ? are_all_narrow(classes, refresh, root) : are_none_late(root, share));
 }
 
 /* ---- bursts ---- */
