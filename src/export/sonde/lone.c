@@ -147,15 +147,23 @@ static void stop_refreshes(struct bandwidth_plan *plan, struct dram_spec *dram)
     dram->t_refi = 0;
 }
 
-static void take_reach(struct bandwidth_plan *plan, struct dram_spec *dram, uint32_t bytes,
-                       bool is_shorter)
+static void take_reach(struct bandwidth_plan *plan, struct dram_spec *dram, uint32_t bytes)
 {
-    double own = base_reach(dram);
-    if (bytes == 0 || bytes == own || (is_shorter && own < bytes)) {
+    if (bytes == 0 || bytes == base_reach(dram)) {
         return;
     }
     plan->row_bytes = dram->row_bytes = bytes;
     dram->interleave_bytes = dram->bank_interleave_bytes = dram->banks_abreast = 0;
+}
+
+/* Whether a line so far from others would find a row of the base open. Not where pieces go to other
+ * banks: lines so far apart are the first of theirs. In parts it is not told. */
+static bool keeps_open(const struct bandwidth_plan *plan, const struct model *base,
+                       const json_t *root)
+{
+    const struct dram_spec *dram = &base->dram;
+    return !model_is_in_parts(plan, base, root) && dram->bank_interleave_bytes == 0 &&
+           base_reach(dram) > (double)limits.lines_apart * limits.line_bytes;
 }
 
 /*
@@ -183,8 +191,8 @@ static void take_rows(struct bandwidth_plan *plan, struct model *base, const jso
     }
     if (!is_closed) {
         bool are_all = rows.other_share >= limits.near_share;
-        if (!are_all || !model_is_in_parts(plan, base, root)) { /* there it is not told */
-            take_reach(plan, dram, row_bytes(&rows, root), are_all);
+        if (!are_all || keeps_open(plan, base, root)) {
+            take_reach(plan, dram, row_bytes(&rows, root));
         }
         plan->other_row = are_all ? rows.more : 0;
     }
