@@ -9,10 +9,14 @@
  * before any other takes their place: of LRU, FIFO and all policies under which a line that was
  * never read again leaves in the order in which it came. So the hits are all the lines that the
  * cache holds, whatever chooses a set. That is not assumed: other lines must give the same number,
- * to a line, and it must be a multiple of the ways. Victims that are drawn give another number each
- * time.
+ * to a line, and it must be a multiple of the ways. Victims that are drawn give another number
+ * each time.
  *
- * Each window is recorded in a walk of its own, for records are written through the same cache.
+ * Each window is recorded in a walk of its own, for records are written through the same cache: it
+ * begins with the first line of the way there, and ends where the window does. So the cost goes as
+ * the square of the lines, and these are as few as fill each set: more of them are tried until the
+ * last ones on the way back miss. The way back ends where so many lines in a row miss that a set
+ * which still holds one would have shown it.
  */
 #include "infer/geometry/geometry.h"
 
@@ -24,81 +28,160 @@
 
 /* Thresholds. Fixed by: blind trials (tests/blind --draw wide). */
 static const struct {
-    unsigned rounds, draws;
-    double first, spread, spread_ways, sure, unordered;
+    unsigned rounds, draws, reads;
+    double spread_ways, longer, settled, sure, unordered;
     uint64_t loads;
 } limits = {
-    .rounds = 6,       /* numbers of lines that are tried */
-    .draws = 3,        /* beginnings that must agree */
-    .first = 2,        /* times what fits in order: what may be held, at first */
-    .spread = 1,       /* times what is held: lines that are read, and more the fewer ways there */
-    .spread_ways = 11, /* are, for a set of w ways to be full though sets are met by chance */
-    .sure = 0.95,      /* confidence of what three beginnings tell to a line. Chosen */
+    .rounds = 14,      /* numbers of lines that are tried */
+    .draws = 2,        /* beginnings that must agree */
+    .reads = 3,        /* of each window, where noise is: a line that hits once is held */
+    .spread_ways = 3,  /* by the root of the ways: what is read at first beyond what fits in order,
+                          as parts of that. Chosen */
+    .longer = 1.25,    /* times the lines that left a set short: the next. Chosen */
+    .settled = 8,      /* times the sets: lines that miss in a row; by Poisson's law one set in e^8
+                          has none of them */
+    .sure = 0.95,      /* confidence of what two beginnings tell to a line. Chosen */
     .unordered = 0.45, /* the same where lines leave in another order than they came, or in one that
                           is not known. Blind trials */
-    .loads = 2500000,  /* loads that all this may take */
+    .loads = 4000000,  /* loads that all this may take */
 };
 
-/* Lines from `first` on, and back. NULL: no memory. */
-static uint32_t *lay_out(const struct level *level, size_t first, size_t lines)
+/* Lines from `first` on, there and back, as they are read from element `from` of the way back. */
+struct way {
+    struct level *level;
+    uint32_t *ring;
+    bool *hit; /* of the way back, from the last line on */
+    size_t first, lines;
+};
+
+static int way_create(struct way *way, struct level *level, size_t first, size_t lines)
 {
-    uint32_t *ring = malloc(2 * lines * sizeof *ring);
-    for (size_t i = 0; ring && i < lines; i++) {
-        uint32_t line = (uint32_t)((first + i) * level->line.bytes);
-        ring[lines + i] = line;
-        ring[lines - 1 - i] = line + CHASE_WORD_BYTES;
-    }
-    return ring;
+    *way = (struct way){.level = level,
+                        .ring = malloc((2 * lines + 1) * sizeof *way->ring),
+                        .hit = calloc(lines + 1, sizeof *way->hit),
+                        .first = first,
+                        .lines = lines};
+    return way->ring && way->hit ? 0 : error_memory();
 }
 
-static int count_held(struct level *level, size_t *held, size_t first, size_t lines)
+static void way_free(struct way *way)
 {
-    uint32_t *ring = lay_out(level, first, lines);
-    if (!ring) {
-        return error_memory();
+    free(way->ring);
+    free(way->hit);
+}
+
+static uint32_t window_of(const struct way *way, size_t from)
+{
+    size_t left = way->lines - from, most = way->level->max_window;
+    return (uint32_t)(left < most ? left : most);
+}
+
+/* The ring begins with the way back's element `from`; the way there is element `lines` on. */
+static void lay_out(struct way *way, size_t from)
+{
+    size_t all = 2 * way->lines;
+    for (size_t i = 0; i < all; i++) {
+        size_t at = (from + i) % all;
+        bool back = at < way->lines;
+        size_t line = way->first + (back ? way->lines - 1 - at : at - way->lines);
+        way->ring[i] = (uint32_t)(line * way->level->line.bytes) + (back ? 0 : CHASE_WORD_BYTES);
     }
+}
+
+/* All lines, the way back to element `from`, and there a window. */
+static int read_window(struct way *way, size_t from)
+{
+    struct level *level = way->level;
+    unsigned reads = level->timing.false_slow > 0 ? limits.reads : 1;
+    lay_out(way, from);
     struct walk_plan plan =
-        level_plan(level, (struct walk_shape){.ring = ring, .count = 2 * lines});
-    plan.warm = 2 * lines;
-    plan.window = (uint32_t)(lines < level->max_window ? lines : level->max_window);
-    plan.windows = (uint32_t)((lines + plan.window - 1) / plan.window);
-    struct walk walk;
-    int rc = walk_run(level->lab, &walk, &plan);
-    *held = 0;
-    for (size_t i = 0; rc == 0 && i < walk.count; i++) {
-        *held += walk_element(&walk, i) < lines && level_class(level, walk.latency[i]) == LOAD_HIT;
+        level_plan(level, (struct walk_shape){.ring = way->ring, .count = 2 * way->lines});
+    plan.warm = way->lines + from;
+    plan.window = window_of(way, from);
+    plan.windows = 1;
+    int rc = 0;
+    for (unsigned i = 0; rc == 0 && i < reads; i++) {
+        struct walk walk;
+        plan.run = i;
+        rc = walk_run(level->lab, &walk, &plan);
+        for (size_t k = 0; rc == 0 && k < walk.count; k++) {
+            bool *hit = &way->hit[from + walk_element(&walk, k)];
+            *hit = *hit || level_class(level, walk.latency[k]) == LOAD_HIT;
+        }
+        if (rc == 0) {
+            walk_free(&walk);
+        }
     }
-    if (rc == 0) {
-        walk_free(&walk);
-    }
-    free(ring);
     return rc;
 }
 
-/* Is there memory, and are there loads, for so many lines from several beginnings? */
+/* The lines that hit on the way back, if it comes to where none can be left; else 0 in `held`. */
+static int count_held(struct way *way, size_t *held)
+{
+    double ways = (double)(way->level->conflict.count - 1);
+    size_t hits = 0, missed = 0;
+    bool settled = false;
+    int rc = 0;
+    for (size_t from = 0; rc == 0 && from < way->lines && !settled;) {
+        size_t window = window_of(way, from);
+        rc = read_window(way, from);
+        for (size_t i = from; i < from + window; i++) {
+            hits += way->hit[i];
+            missed = way->hit[i] ? 0 : missed + 1;
+        }
+        settled = (double)missed * ways > limits.settled * (double)hits;
+        from += window;
+    }
+    *held = settled ? hits : 0;
+    return rc;
+}
+
+/* Do the last lines of the way back miss? */
+static int ends_with_misses(struct way *way, bool *all_miss)
+{
+    size_t most = way->level->max_window, from = way->lines > most ? way->lines - most : 0;
+    int rc = read_window(way, from);
+    for (size_t i = way->lines - way->lines / 8; rc == 0 && i < way->lines; i++) {
+        *all_miss = *all_miss && !(i >= from && way->hit[i]);
+    }
+    return rc;
+}
+
+/* Is there memory for so many lines from several beginnings, and are there loads for one more? */
 static bool can_read(const struct level *level, size_t lines, uint64_t start)
 {
-    uint64_t windows = (lines + level->max_window - 1) / level->max_window;
-    uint64_t loads = limits.draws * windows * (2 * (uint64_t)lines + level->max_window);
+    uint64_t window = level->max_window, windows = (lines + window - 1) / window;
+    uint64_t reads = level->timing.false_slow > 0 ? limits.reads : 1;
+    uint64_t loads = reads * windows * (lines + lines / 2 + window);
     uint64_t bytes = (uint64_t)limits.draws * lines * level->line.bytes;
     return bytes <= level->lab->options->max_footprint_bytes && bytes <= UINT32_MAX &&
            level->lab->loads - start + loads <= limits.loads;
 }
 
+/* What is held of so many lines: 0 where some set may still be short of them. */
+static int try_lines(struct level *level, size_t *held, size_t first, size_t lines, bool known)
+{
+    struct way way;
+    bool enough = true;
+    int rc = way_create(&way, level, first, lines);
+    rc = rc || known ? rc : ends_with_misses(&way, &enough);
+    *held = 0;
+    rc = rc || !enough ? rc : count_held(&way, held);
+    way_free(&way);
+    return rc;
+}
+
 /* So many lines that each set has more than it holds, and what is held of them. */
 static int find_enough(struct level *level, size_t *lines, size_t *held, uint64_t start)
 {
-    double ways = (double)(level->conflict.count - 1), most = limits.first * (double)*lines;
-    for (unsigned round = 0; round < limits.rounds; round++) {
-        *lines = (size_t)(most * (limits.spread + limits.spread_ways / sqrt(ways)));
-        if (!can_read(level, *lines, start)) {
-            break;
-        }
-        int rc = count_held(level, held, 0, *lines);
-        if (rc || (double)*held <= most) {
+    double ways = (double)(level->conflict.count - 1);
+    *lines = (size_t)((double)*lines * (1 + limits.spread_ways / sqrt(ways)));
+    for (unsigned round = 0; round < limits.rounds && can_read(level, *lines, start); round++) {
+        int rc = try_lines(level, held, 0, *lines, false);
+        if (rc || *held) {
             return rc;
         }
-        most = 1.1 * (double)*held;
+        *lines = (size_t)(limits.longer * (double)*lines);
     }
     return lab_undecided(level->lab, "reading %zu lines to and fro takes too long", *lines);
 }
@@ -109,12 +192,15 @@ int level_held(struct level *level, size_t *held)
     size_t lines = level->fit.count, ways = level->conflict.count - 1, again = 0;
     *held = 0;
     int rc = find_enough(level, &lines, held, start);
-    if (rc == 0 && (*held == 0 || *held % ways != 0)) {
+    if (rc == 0 && *held % ways != 0) {
         return lab_undecided(level->lab, "%zu lines that are held are no multiple of the ways",
                              *held);
     }
     for (size_t i = 1; rc == 0 && i < limits.draws; i++) {
-        rc = count_held(level, &again, i * lines, lines);
+        if (!can_read(level, lines, start)) {
+            return lab_undecided(level->lab, "reading %zu lines to and fro takes too long", lines);
+        }
+        rc = try_lines(level, &again, i * lines, lines, true);
         if (rc == 0 && again != *held) {
             rc = lab_undecided(level->lab, "of %zu lines read to and fro %zu are held, and %zu",
                                lines, *held, again);

@@ -62,7 +62,7 @@ static const struct {
     .doubtful = 0.5, /* confidence of sets: of less these are asked again. Chosen */
     .most_bytes = UINT64_C(64) << 20,   /* bytes that lines are drawn from, if that is enough */
     .ordered_bytes = UINT64_C(4) << 20, /* bytes: of less three times as much is walked */
-    .loads = 4000000,                   /* loads that finding a set may take */
+    .loads = 6000000,                   /* loads that finding a set may take */
     .fewer = 0.3,                       /* share of the lines that miss: far too many lines */
     .settling = 0.7,                    /* times the misses of the round before: it settles */
     .new_part = 16,  /* lines that are new in a round, one in so many: hardly any is left */
@@ -357,7 +357,8 @@ static int count_held(struct level *level)
     struct cache_result *result = level->result;
     size_t held = 0;
     const struct level_fit fit = level->fit;
-    level->fit.count = (size_t)(level->timing.missed_bytes / level->line.bytes / 2);
+    level->fit.count =
+        (size_t)(level->timing.missed_bytes / level->line.bytes / 4); /* keep_size() */
     int rc = level_held(level, &held);
     level->fit = fit;
     if (rc) { /* the line, the ways and the policy are known */
