@@ -105,6 +105,7 @@ struct level {
     struct set_map map; /* geometry/index.c, sets.c */
     uint64_t size_bytes;
     uint32_t row_lines;  /* geometry/rows.c: lines of a row; 0: no rows were found */
+    uint32_t row_period; /* of these, after which a set comes again */
     uint64_t late_loads; /* while capacity.c runs: the loads by which a cache that settles late
                             is left; 0: no limit */
     bool by_held;        /* sets and size are what all sets hold together (geometry/held.c) */

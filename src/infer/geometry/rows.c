@@ -243,6 +243,7 @@ static int report(struct level *level, const struct rows *r, const struct row_fi
         level->info->op, r->set.ways, r->count, fit->period, fit->width, r->lines[r->count - 1],
         each, (unsigned long long)sets);
     level->row_lines = fit->width;
+    level->row_period = fit->period;
     level->size_bytes = (uint64_t)ways * sets * level->line.bytes;
     attribute_set(&result->sets, (double)sets, "1", confidence, id);
     attribute_set(&result->ways, ways, "1", limits.sure, id);

@@ -5,7 +5,6 @@
  */
 #include <stdlib.h>
 
-#include "infer/geometry/members.h"
 #include "infer/policy/policy.h"
 #include "util/error.h"
 
@@ -98,30 +97,4 @@ int policy_order_walk(struct policy_order *order, struct level *level, const str
     }
     walk_free(&walk);
     return 0;
-}
-
-static bool is_conflicting(const struct level *level, uint32_t line)
-{
-    for (size_t i = 0; i < level->conflict.count; i++) {
-        if (line_of(level, level->conflict.offsets[i]) == line) {
-            return true;
-        }
-    }
-    return false;
-}
-
-size_t policy_find_others(uint32_t *out, const struct level *level, size_t most)
-{
-    size_t count = 0;
-    if (level->map.sets == 0) {
-        return 0;
-    }
-    size_t class = set_map_class(&level->map, line_of(level, level->conflict.offsets[0]));
-    uint32_t limit = class_limit(level, &level->map);
-    for (uint32_t line = 0; line < limit && count < most; line++) {
-        if (set_map_class(&level->map, line) == class && !is_conflicting(level, line)) {
-            out[count++] = (uint32_t)(line * level->line.bytes);
-        }
-    }
-    return count;
 }

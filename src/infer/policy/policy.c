@@ -124,13 +124,16 @@ static int break_ties(struct level *level, const struct policy_pool *pool, bool 
         return 0;
     }
     memcpy(lines, level->conflict.offsets, own * sizeof *lines);
-    size_t count = own + policy_find_others(lines + own, level, own);
+    size_t more_lines = pool->wash_count < own ? pool->wash_count : own;
+    memcpy(lines + own, pool->wash, more_lines * sizeof *lines);
+    int rc = more_lines < own ? policy_find_others(lines + own, &more_lines, level, own) : 0;
+    size_t count = own + more_lines;
     struct policy_pool mixed = *pool;
     mixed.line = lines;
     mixed.count = count;
     mixed.wash_count = 0; /* its lines are among these */
     mixed.in_turn = count == own;
-    int rc = match_orders(level, &matched, &more, &mixed, from_empty);
+    rc = rc ? rc : match_orders(level, &matched, &more, &mixed, from_empty);
     if (rc == 0 && matched) {
         narrow(out, &more);
     }
@@ -151,10 +154,11 @@ static int match_policies(struct level *level, bool *matched, uint32_t words)
         if (attempt && ways <= EVICTION_SET_MAX_WAYS) {
             bool room = level->max_window >= POLICY_WASHES * ways + 2 * pool.count;
             size_t wanted = room ? POLICY_WASHES * ways : ways;
-            size_t others = policy_find_others(wash, level, wanted);
+            size_t others = 0;
+            rc = policy_find_others(wash, &others, level, wanted);
             pool.wash_count = others < ways ? 0 : others < wanted ? ways : others;
         }
-        rc = match_orders(level, matched, &level->result->policy, &pool, attempt == 0);
+        rc = rc ? rc : match_orders(level, matched, &level->result->policy, &pool, attempt == 0);
         rc = rc || !*matched ? rc : break_ties(level, &pool, attempt == 0);
     }
     return rc;

@@ -49,9 +49,9 @@ int policy_order_walk(struct policy_order *order, struct level *level,
 /* Draws an order and records it after `warm_rounds` rounds (order.c). */
 int policy_run_order(struct level *level, struct policy_order *order,
                      const struct policy_pool *pool, uint64_t warm_rounds, struct rng *rng);
-/* Finds more lines of the set that the conflicting lines lie in: their offsets, at most `most`.
- * Returns how many; 0 where the index function is not known. */
-size_t policy_find_others(uint32_t *out, const struct level *level, size_t most);
+/* Finds more lines of the set that the conflicting lines lie in (others.c): their offsets, at most
+ * `most`. Of an outermost cache lines are asked where the index function is not known. */
+int policy_find_others(uint32_t *out, size_t *count, struct level *level, size_t most);
 /* As policy_run_order on a cache behind another one, with filler accesses that keep the front cache
  * busy (filler_order.c). It records from the first read of the launch on. */
 int policy_filler_order(struct level *level, struct policy_order *order,

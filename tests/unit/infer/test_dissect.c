@@ -299,6 +299,21 @@ static void a_cache_of_many_megabytes_is_told_by_drawn_lines(void **state)
     assert_value(&l2->fetch_granularity, 32);
 }
 
+static void a_rule_of_many_ways_shows_where_nothing_predicts_the_sets(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l2.sets = 1024;
+    config.l2.ways = 32;
+    config.l2.policy = TOY_SRRIP;
+    config.l2.index = TOY_HASH;
+    dissect(&config);
+    const struct cache_result *l2 = &found.caches[L2];
+    assert_value(&l2->ways, 32);
+    assert_string_equal(l2->policy.name, "srrip");
+    assert_int_equal(l2->policy.equivalent_count, 0);
+}
+
 static void the_same_source_gives_the_same_answer(void **state)
 {
     (void)state;
@@ -609,6 +624,7 @@ int main(void)
         cmocka_unit_test(near_and_far_hits_are_two_classes_of_one_cache),
         cmocka_unit_test(steps_of_the_sweep_lie_around_the_size),
         cmocka_unit_test(a_cache_of_many_megabytes_is_told_by_drawn_lines),
+        cmocka_unit_test(a_rule_of_many_ways_shows_where_nothing_predicts_the_sets),
         cmocka_unit_test(the_same_source_gives_the_same_answer),
         cmocka_unit_test(mei_four_steps_find_the_fermi_cache_and_that_it_is_not_lru),
         cmocka_unit_test(averages_take_the_fetch_unit_of_a_sectored_cache_for_its_line),
