@@ -63,7 +63,8 @@ static const double recipes_share = 0.95, copy_share = 0.9;
 /* By when paths are compared and caches are counted: a large cache is filled again and again, many
  * SMs of an L2 in parts ask each other many times. Chosen. */
 static const double sharing_share = 0.8, count_share = 0.85;
-/* By when translation is known: loads in flight, which come after, take a hundredth. Chosen. */
+/* By when translation and patterns of access are known: loads in flight, which come after, take a
+ * hundredth. Chosen. */
 static const double translation_share = 0.95;
 /* Bytes that fit: walks of so small a cache are cheap, and its recipes come in any case. Chosen. */
 static const uint64_t recipes_small = 8192;
@@ -76,7 +77,7 @@ static bool is_small(const struct level *level)
 /* A published recipe walks a cache through again and again, for what is known by then: of the loads
  * that caches may take, one part in so many. Of a small cache noise alone makes it take as many.
  * Chosen. */
-static const uint64_t recipe_part = 8, small_recipe_part = 16;
+static const uint64_t recipe_part = 11, small_recipe_part = 22;
 
 static uint64_t loads_of_recipe(const struct level *level)
 {
@@ -108,8 +109,27 @@ static double share_of(const struct level *level, enum experiment_kind kind)
  */
 static void withdraw_conflict(struct level *level, const struct refusal *why)
 {
+    free(level->conflict.offsets);
+    level->conflict = (struct level_conflict){0};
     attribute_refuse_as(&level->result->ways, "1", why);
     attribute_refuse_as(&level->result->size, "B", why);
+}
+
+/*
+ * What makes room in an array behind another cache is one set's, and that all sets are alike was
+ * taken from the array's length. Where it could not be asked, it is less sure. Chosen.
+ */
+static const double not_all_asked = 0.85;
+
+static void doubt_sets(struct level *level)
+{
+    struct attribute *const told[] = {&level->result->sets, &level->result->ways,
+                                      &level->result->size};
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+        if (told[i]->confidence > not_all_asked) {
+            told[i]->confidence = not_all_asked;
+        }
+    }
 }
 
 static const struct refusal not_asked = {ATTRIBUTE_NOT_ASKED, "not asked for"};
@@ -127,6 +147,9 @@ static int run_one(struct level *level, size_t i)
     lab_allow(lab, share_of(level, experiment->kind));
     int rc = experiment->run(level);
     lab->most_loads = 0;
+    if (i == EXPERIMENT_sets && rc == INFER_UNDECIDED && level->front) {
+        doubt_sets(level);
+    }
     if (i == EXPERIMENT_line && rc == INFER_UNDECIDED && level->conflict.count) {
         struct refusal why = lab_refusal(lab);
         withdraw_conflict(level, &why);
@@ -269,7 +292,10 @@ static int dissect_level(struct lab *lab, struct level_summary *summary, struct 
     int rc = run_experiments(e, false);
     withdraw_spaced_size(e);
     level_doubt_held(level); /* also where nobody asked for the policy, or it did not come to it */
-    policy_doubt_choice(&result->policy, level->conflict.count ? level->conflict.count - 1 : 0);
+    bool alike =
+        result->sets.status == ATTRIBUTE_MEASURED && result->sets.confidence > not_all_asked;
+    policy_doubt_choice(&result->policy, level->conflict.count ? level->conflict.count - 1 : 0,
+                        alike);
     lab->options = whole;
     const struct refusal nothing = {ATTRIBUTE_ABSENT, NOT_APPLICABLE};
     result_refuse(result, ALL_YIELDS, result->present ? &nothing : &result->absence);
@@ -352,11 +378,12 @@ static int run_recipes(struct lab *lab, struct examination examined[LEVEL_COUNT]
 
 static double share_of_device(size_t experiment)
 {
-    return experiment == DEVICE_EXPERIMENT_sharing ? sharing_share
-           : experiment == DEVICE_EXPERIMENT_count ? count_share
-           : experiment == DEVICE_EXPERIMENT_tlbs  ? translation_share
-           : experiment == DEVICE_EXPERIMENT_copy  ? copy_share
-                                                   : 1;
+    return experiment == DEVICE_EXPERIMENT_sharing    ? sharing_share
+           : experiment == DEVICE_EXPERIMENT_count    ? count_share
+           : experiment == DEVICE_EXPERIMENT_tlbs     ? translation_share
+           : experiment == DEVICE_EXPERIMENT_patterns ? translation_share
+           : experiment == DEVICE_EXPERIMENT_copy     ? copy_share
+                                                      : 1;
 }
 
 /* Those that are always run, or those that are named. As run_experiments(): what fails leaves its

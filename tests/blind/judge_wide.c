@@ -121,8 +121,11 @@ static void judge_cache(struct wide *w, const struct seen *s)
     }
     judge_structure(w, cache, s);
     if (!w->flits) {
-        judge_value(j, cache, SCORE_hit_latency, heard(w, s->hit),
-                    judge_tolerance(s->hit) + s->hit_spread, there);
+        /* Noise that comes with slow loads alone may come with the farthest hits and not with
+         * others. */
+        double low = heard(w, s->hit - s->hit_spread), high = heard(w, s->hit + s->hit_spread);
+        judge_value(j, cache, SCORE_hit_latency, (low + high) / 2,
+                    judge_tolerance(s->hit) + (high - low) / 2, there);
         judge_value(j, cache, SCORE_miss_penalty, heard(w, s->miss) - heard(w, s->hit),
                     judge_tolerance(s->miss) + s->hit_spread + s->miss_spread, there);
     }

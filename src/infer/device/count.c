@@ -414,6 +414,11 @@ static int count_one(struct counting *c, struct cache_result *result)
         return lab_undecided(c->lab, "loads of all SMs come as soon, and no miss is known that "
                                      "they could be");
     }
+    if (rc == 0 && c->of->timing.mirror.sum && most > 1) { /* ways to L2 differ from SM to SM */
+        return lab_undecided(c->lab,
+                             "what is behind the cache answers sooner than it: a hit of one "
+                             "SM may be a miss of another");
+    }
     if (rc == 0) {
         report(c, result, is_left ? count_served(c, 0) : c->caches);
     }

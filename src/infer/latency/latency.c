@@ -19,7 +19,8 @@
 /* Thresholds. Chosen, where a member does not say what fixed it. */
 static const struct {
     uint64_t far_bytes;
-    double exact, rounded, translated, sure, unsure, broad, even, agree, on_top, far_times;
+    double exact, rounded, translated, sure, unsure, broad, even, agree, agree_beside, on_top,
+        far_times;
     unsigned few, again, misses_again, far_cycles, fewest_classed, chained;
     uint64_t cheap;
 } limits = {
@@ -28,6 +29,8 @@ static const struct {
     .broad = 0.15,  /* share of a miss that its middle quarter spreads over: by an H200, where ten
                        dissections agree on L1's (0.09) and not on L2's (0.26) */
     .agree = 0.03,  /* share of a miss by which two walks differ that agree */
+    .agree_beside =
+        0.015,      /* the same where hits are not alike: other work may have slowed one. Chosen */
     .on_top = 0.85, /* times a miss: what it takes at least without that of translation */
     .even = 0.02,   /* share of a hit that the middle half of the hits spreads over */
     .far_times = 1.25, /* times a load past the cache, and */
@@ -411,7 +414,8 @@ static void hold_against_reference(const struct level *level, double *miss, doub
 {
     double reference = level->timing.miss_cycles;
     bool asks = level->outermost && !level->large && !level->translated;
-    if (!asks || fabs(reference - *miss) <= limits.agree * *miss) {
+    double agree = level->uneven ? limits.agree_beside : limits.agree;
+    if (!asks || fabs(reference - *miss) <= agree * *miss) {
         return;
     }
     *sure = fmin(*sure, limits.unsure);

@@ -301,9 +301,10 @@ bool policy_match(const struct policy_case *of, struct policy_result *out,
     return best != POLICY_COUNT;
 }
 
-void policy_doubt_choice(struct policy_result *out, size_t ways)
+void policy_doubt_choice(struct policy_result *out, size_t ways, bool alike)
 {
-    if (out->equivalent_count > 0 && ways > limits.few_ways && out->confidence > limits.thin) {
+    bool may_differ = ways > limits.few_ways || !alike;
+    if (out->equivalent_count > 0 && may_differ && out->confidence > limits.thin) {
         out->confidence = limits.thin;
     }
 }

@@ -73,8 +73,8 @@ struct policy_case {
 /* Fills `out` and returns true when a policy predicts the orders. */
 bool policy_match(const struct policy_case *of, struct policy_result *out,
                   const struct policy_order orders[POLICY_ORDERS]);
-/* Rules that few ways make alike are so. Where more could tell them apart and did not, that one of
- * them is right is less sure. */
-void policy_doubt_choice(struct policy_result *out, size_t ways);
+/* Rules that few ways make alike are so, if all sets are known to be alike. Where more could tell
+ * them apart and did not, or may in other sets, that one of them is right is less sure. */
+void policy_doubt_choice(struct policy_result *out, size_t ways, bool alike);
 
 #endif

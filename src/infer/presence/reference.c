@@ -24,8 +24,8 @@
 static const struct {
     unsigned small_bytes, first_bytes, least_units, few, records, max_disorder, max_unit_words,
         least_delayed, many, again;
-    double covered, drawn, clearly, by_noise, farther, alike, hit_share, by_itself, longer, sooner,
-        anywhere;
+    double covered, drawn, together, clearly, by_noise, farther, alike, hit_share, by_itself,
+        longer, sooner, anywhere;
     uint64_t cheap_bytes, largest_cache;
 } limits = {
     .small_bytes = WORDS_BYTES, /* bytes: most caches hold so many */
@@ -40,8 +40,10 @@ static const struct {
     .records = 2048, /* loads of a window. Chosen */
     .covered = 0.5,  /* share of the units that miss where they begin */
     .drawn =
-        0.35,   /* the same of many: a cache that draws its victims keeps half of twice its size */
-    .many = 64, /* misses. Chosen */
+        0.35, /* the same of many: a cache that draws its victims keeps half of twice its size */
+    .together = 0.02, /* share of the misses: fewer fall on both halves of a unit by noise. Of units
+                         that miss by themselves, so many of them, far more do. Chosen */
+    .many = 64,       /* misses. Chosen */
     .cheap_bytes =
         UINT64_C(4) << 20, /* bytes: a larger array is dear to lay out word by word. Chosen */
     .max_disorder = 3,     /* arrays whose latencies do not follow the addresses. Chosen */
@@ -204,6 +206,21 @@ static struct pattern try_unit(const uint32_t *missed, size_t misses, const stru
 }
 
 /*
+ * What the cache in front has of a unit is not asked of this one, and then the unit's second half
+ * begins the miss. So misses follow halves, and no unit misses at both of them in turn: each has
+ * come as a whole.
+ */
+static bool are_halves(const uint32_t *missed, size_t misses, uint32_t unit)
+{
+    size_t together = 0;
+    for (size_t i = 1; i < misses; i++) {
+        together +=
+            missed[i] != missed[i - 1] && missed[i] / (2 * unit) == missed[i - 1] / (2 * unit);
+    }
+    return misses >= limits.many && (double)together < limits.together * (double)misses;
+}
+
+/*
  * The largest unit that explains the misses of a walk word by word. Noise may put a few misses
  * elsewhere. A wrong unit puts at least every third miss at the wrong place. The first record of a
  * window is left out: it may begin inside a unit.
@@ -230,6 +247,12 @@ static bool find_unit(struct pattern *out, const struct level *level, const stru
                 double covered = misses < limits.many ? limits.covered : limits.drawn;
                 found = out->on_phase >= 1 - noise && out->covered >= covered;
             }
+        }
+        uint32_t whole = 2 * out->unit_words;
+        if (found && level->front && whole <= limits.max_unit_words &&
+            are_halves(missed, misses, out->unit_words)) {
+            struct pattern both = try_unit(missed, misses, walk, whole, histogram);
+            *out = both.covered > 0 ? both : *out;
         }
     }
     free(missed);

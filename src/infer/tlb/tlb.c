@@ -763,7 +763,7 @@ static int dissect_levels(struct tlb_lab *tl, struct search *search)
             if (i > 0 && (rc == 0 || rc == INFER_UNDECIDED)) {
                 rc = tlb_withdraw_unconfirmed(tl, out, &level) ? INFER_UNDECIDED : rc;
             }
-            policy_doubt_choice(&out->policy, level.set_count > 0 ? level.set_count - 1 : 0);
+            policy_doubt_choice(&out->policy, level.set_count > 0 ? level.set_count - 1 : 0, true);
             in_front = level.fits;
             front_page = level.page;
             search->median += level.penalty - penalty;
