@@ -33,7 +33,7 @@
 /* Thresholds. Fixed by: blind trials of outstanding loads (tests/blind/outstanding.c). */
 static const struct {
     double jump_share, merger_jump_share, slack, steady_share, cold, cold_sure, cold_jump_share,
-        hit_at, hit_at_last, hit_late, hit_jump_share, hit_share, apart;
+        hit_at, hit_at_last, hit_late, hit_jump_share, hit_share, apart, waits;
     unsigned most_full, most_loads, outside, hit_jump;
 } limits = {
     .jump_share = 0.25,        /* share of a single load's time: a jump */
@@ -51,6 +51,8 @@ static const struct {
     .hit_jump_share = 0.06,  /* of a single load's time: what a hit waits longer at once, */
     .hit_jump = 10,          /* and so many cycles. Both chosen */
     .apart = 0.3,    /* of what waiting costs: as one that waits, or that does not. Chosen */
+    .waits = 0.85,   /* confidence where the second load of a line waits: of a table that has no
+                        mergers, which need not be what is full. Chosen */
     .outside = 40,   /* cycles of a load before it has a place, and after. Chosen */
     .most_full = 4,  /* loads of a thread where all lanes load */
     .most_loads = 8, /* loads of a warp, on rays: 8 x 32 instructions reach far enough */
@@ -366,7 +368,7 @@ static int measure_lines(struct study *s, double *cycles, const struct ray *alon
  * wait where each request counts, and not where a line does; where the second of a pair finds no
  * merger, also behind few.
  */
-static int tell_table_by_hits(struct study *s, double size, double confidence)
+static int tell_table_by_hits(struct study *s, double size, double *confidence)
 {
     struct ray over, fewer;
     uint32_t loads = 1;
@@ -410,12 +412,13 @@ static int tell_table_by_hits(struct study *s, double size, double confidence)
                  : as_limit ? "each request counts"
                             : "undecided");
     if (as_table || as_limit) {
-        say_kind(s, as_limit ? "request_limit" : "mshr", confidence, id);
+        *confidence = alone ? fmin(*confidence, limits.waits) : *confidence;
+        say_kind(s, as_limit ? "request_limit" : "mshr", *confidence, id);
     }
     return 0;
 }
 
-static int tell_table(struct study *s, double size, double confidence)
+static int tell_table(struct study *s, double size, double *confidence)
 {
     if (s->yard.hit) {
         return tell_table_by_hits(s, size, confidence);
@@ -441,7 +444,7 @@ static int tell_table(struct study *s, double size, double confidence)
      * under a limit, too. */
     height = lines > 0 && paired < apart ? fmax(height, apart - lines) : height;
     /* Where pairs take longer than loads apart, the second of a pair finds no merger: that is a
-     * table's, and no limit makes loads of one line slower. */
+     * table's, and no limit makes loads of one line slower. What counts may be another's. */
     bool as_table = fabs(apart - paired) > 0.5 * height,
          as_limit = fabs(apart - paired) < 0.25 * height;
     lab_evidence(
@@ -454,7 +457,8 @@ static int tell_table(struct study *s, double size, double confidence)
         : as_limit ? "each request counts"
                    : "undecided");
     if (as_limit || as_table) {
-        say_kind(s, as_limit ? "request_limit" : "mshr", confidence, id);
+        *confidence = as_table && paired >= apart ? fmin(*confidence, limits.waits) : *confidence;
+        say_kind(s, as_limit ? "request_limit" : "mshr", *confidence, id);
     }
     return 0;
 }
@@ -645,7 +649,7 @@ static int decide(struct study *s)
     struct bounds b = {0};
     if (requests.agree && !instructions.agree) {
         b = requests;
-        rc = tell_table(s, ceil(b.low), confidence);
+        rc = tell_table(s, ceil(b.low), &confidence);
     } else if (instructions.agree && !requests.agree) {
         b = instructions;
         say_kind(s, "prt", confidence, id);
