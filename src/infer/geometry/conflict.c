@@ -35,8 +35,9 @@
 static const struct {
     unsigned check_all, check_some, group_budget, ways_budget, max_passes, few_passes, min_passes,
         most_spacings, most_ways, most_slow, most_interleaved, roughly, common_multiple, drawn_unit,
-        drawn_range, drawn_less, drawn_budget, draws, narrow_least, narrow_walks, narrow_warm,
+        drawn_range, few_whole, drawn_less, drawn_budget, draws, narrow_least, narrow_walks, narrow_warm,
         narrow_loads, narrow_most;
+    uint64_t far_bytes;
     double drawn_sure;
 } limits = {
     .check_all = 40,         /* lines: sets up to this size are checked member by member */
@@ -48,6 +49,8 @@ static const struct {
     .min_passes = 3,         /* passes: fewer tell nothing */
     .drawn_unit = 128,       /* bytes from place to place of drawn lines, at least. Chosen */
     .drawn_range = 64,       /* times as many places as lines. Chosen */
+    .few_whole = 8,    /* lines, of which too few are drawn to fill a set. Chosen */
+    .far_bytes = UINT64_C(2) << 20, /* bytes in which lines lie apart: translation keeps up */
     .drawn_less = 16, /* part of the lines that fit, by which those drawn are fewer. Chosen */
     .drawn_budget = 1500000, /* loads, after which no more lines are drawn. Chosen */
     .draws = 3,              /* Chosen */
@@ -679,9 +682,50 @@ static int ways_among_drawn(struct level *level)
     return rc;
 }
 
+/* The same among as many lines as fit, two, four, eight .. steps apart. */
+static int ways_among_far(struct level *level)
+{
+    size_t count = level->fit.count;
+    const struct refusal why = level->lab->why;
+    uint64_t reach = level->lab->options->max_footprint_bytes;
+    uint32_t *lines = malloc(count * sizeof *lines);
+    int rc = lines ? INFER_UNDECIDED : error_memory();
+    reach = reach < limits.far_bytes ? reach : limits.far_bytes;
+    for (uint64_t step = 2; rc == INFER_UNDECIDED && step * level->fit.stride * count <= reach;
+         step *= 2) {
+        for (size_t i = 0; i < count; i++) {
+            lines[i] = (uint32_t)(i * step * level->fit.stride);
+        }
+        rc = conflict_of_drawn(level, lines, count, false);
+    }
+    free(lines);
+    if (rc && lab_soft(rc)) {
+        level->lab->why = why;
+        rc = INFER_UNDECIDED;
+    }
+    level->by_drawn = rc == 0;
+    return rc;
+}
+
 static bool may_draw(const struct level *level)
 {
     return !settles_slowly(level) && !level->outermost && !level->front && level->fit.certain;
+}
+
+/*
+ * All elements up to the edge conflict in a cache of one set, and as well in one that has data for
+ * fewer lines than its tags reach. In the latter drawn lines, fewer than fit, show a set, or lines
+ * so far apart that they meet some sets alone.
+ */
+static int doubt_whole(struct level *level)
+{
+    bool whole = level->conflict.count == level->fit.count + 1;
+    if (!whole || level->fit.count <= limits.few_whole || !may_draw(level)) {
+        return 0;
+    }
+    int rc = ways_among_drawn(level);
+    rc = rc == INFER_UNDECIDED ? ways_among_far(level) : rc;
+    return rc == INFER_UNDECIDED ? 0 : rc;
 }
 
 /*
@@ -741,6 +785,7 @@ int level_ways(struct level *level)
             rc = ways_among_drawn(level);
         }
     }
+    rc = rc ? rc : doubt_whole(level);
     if (rc == INFER_UNDECIDED) {
         char reason[160];
         snprintf(reason, sizeof reason,
@@ -754,6 +799,9 @@ int level_ways(struct level *level)
 
 int level_refine_ways(struct level *level)
 {
+    if (level->by_drawn) { /* no set shows at the edge */
+        return 0;
+    }
     int rc = find_conflict(level, EASY, EASY_END, 0.8);
     return rc == INFER_UNDECIDED ? 0 : rc;
 }

@@ -35,12 +35,18 @@ static const struct {
     .near_bits = 21,      /* bits of an offset in a page of 2 MiB */
 };
 
-/* Offsets are tested up to some bits beyond the size of the cache, as far as memory goes. */
-static uint32_t bit_limit(const struct level *level)
+/* Offsets are tested up to some bits beyond the size of the cache, and up to those of the
+ * conflicting lines, as far as memory goes. */
+static uint32_t bit_limit(const struct eviction_set *eviction)
 {
+    const struct level *level = eviction->level;
     uint64_t size = level->fit.count * level->fit.stride;
+    uint64_t last = eviction->member[eviction->ways - 1] * level->line.bytes;
     uint32_t bits = limits.least_bit_count;
     while ((UINT64_C(1) << (bits - limits.least_bit_count)) < size) {
+        bits++;
+    }
+    while (last >> bits) {
         bits++;
     }
     while (bits > 1 && UINT64_C(1) << bits > line_limit(level) * level->line.bytes) {
@@ -283,7 +289,7 @@ static int check_space(const struct eviction_set *eviction, bool *found, const s
 static int try_linear(const struct eviction_set *eviction, bool *found, struct rng *rng)
 {
     struct space near = {0};
-    uint32_t bits = bit_limit(eviction->level), near_bits = near_limit(eviction);
+    uint32_t bits = bit_limit(eviction), near_bits = near_limit(eviction);
     near_bits = near_bits < bits ? near_bits : bits;
     int rc = may_be_linear(eviction, found);
     if (rc || !*found) {

@@ -236,13 +236,10 @@ static bool has_member(const struct eviction_set *eviction, const uint32_t *line
     return false;
 }
 
-int eviction_set_any(const struct eviction_set *eviction, bool *in, const uint32_t *lines,
-                     size_t count)
+/* Of lines that no bound on the whole cache keeps out. */
+static int any_of_part(const struct eviction_set *eviction, bool *in, const uint32_t *lines,
+                       size_t count)
 {
-    *in = has_member(eviction, lines, count);
-    if (*in || count == 0) {
-        return 0;
-    }
     size_t n = eviction->ways + count;
     uint32_t *ring = malloc(2 * n * sizeof *ring);
     if (!ring) {
@@ -258,6 +255,21 @@ int eviction_set_any(const struct eviction_set *eviction, bool *in, const uint32
         return lab_undecided(eviction->level->lab, "noise hides which addresses share a set");
     }
     *in = verdict == FIT_NO;
+    return rc;
+}
+
+/* As many lines as the cache has data for, where that is fewer than its tags reach. */
+int eviction_set_any(const struct eviction_set *eviction, bool *in, const uint32_t *lines,
+                     size_t count)
+{
+    const struct level *level = eviction->level;
+    bool is_bound = level->by_drawn && level->fit.count > eviction->ways;
+    size_t part = is_bound ? level->fit.count - eviction->ways : count;
+    int rc = 0;
+    *in = has_member(eviction, lines, count);
+    for (size_t at = 0; rc == 0 && !*in && at < count; at += part) {
+        rc = any_of_part(eviction, in, lines + at, count - at < part ? count - at : part);
+    }
     return rc;
 }
 

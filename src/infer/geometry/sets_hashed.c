@@ -91,13 +91,14 @@ static void report(struct level *level, size_t sets, size_t ways, bool even, con
 }
 
 /*
- * What all sets hold together, of an outermost cache whose sets are alike. `lines` are what rows
+ * What all sets hold together, of a cache whose sets are alike. `lines` are what rows
  * tell, or 0: fewer than are held are wrong.
  */
 static int find_held(struct level *level, size_t lines)
 {
     size_t held = 0;
-    int rc = level->outermost ? level_held(level, &held) : INFER_UNDECIDED;
+    bool words = path_find(level->info->op)->interleave <= 1; /* a line has several of the thread */
+    int rc = words ? level_held(level, &held) : INFER_UNDECIDED;
     if (rc && lab_soft(rc) && lines) {
         return lines < held
                    ? lab_undecided(level->lab, "rows make %zu lines, and %zu are held", lines, held)
