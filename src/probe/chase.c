@@ -63,6 +63,10 @@ static int check_space(const struct chase *chase)
 {
     const struct walk *walk = &chase->walk;
     uint64_t most = chase->space == CONSTANT ? CONSTANT_BYTES : LOCAL_BYTES;
+    if (walk->turns > 1 && (chase->space != LOCAL || chase->other || !walk->ring)) {
+        return error_set(SONDE_EUSAGE,
+                         "probe chase: turns=2 goes only with op=local, a ring, other=none");
+    }
     if (chase->space == GLOBAL) {
         return SONDE_OK;
     }
@@ -157,7 +161,9 @@ static int chase_read(struct chase *chase, const struct probe_live *live,
     chase->other_bytes = request_number(request, "other_bytes",
                                         chase->other_space == LOCAL ? LOCAL_BYTES : OTHER_BYTES);
     chase->other_stride = request_number(request, "other_stride", 32);
-    if (chase->other) {
+    if (chase->walk.turns > 1) {
+        snprintf(chase->variant, sizeof(chase->variant), "%.5s.0.4.turns", chase->op);
+    } else if (chase->other) {
         snprintf(chase->variant, sizeof(chase->variant), "%.5s.1.4.+%.5s", chase->op, chase->other);
     } else {
         snprintf(chase->variant, sizeof(chase->variant), "%s", chase->op);
@@ -174,7 +180,7 @@ static int lay_out(struct probe_live *live, struct chase *chase)
         return walk_fill_constants(live, walk, "chase", chase->variant);
     }
     if (chase->space == LOCAL) {
-        return walk_stage(live, walk);
+        return walk->turns > 1 ? turns_stage(live, walk) : walk_stage(live, walk);
     }
     int rc = walk_build(live, walk, chase->cold || chase->touch || chase->warm >= walk->count);
     if (rc < 0) {
@@ -237,7 +243,7 @@ static int launch_window(struct probe_live *live, struct device_kernel *kernel,
     call_u64(&call, live->out.address);
     call_u64(&call, touches ? walk->bytes : 0);
     call_u32(&call, (uint32_t)chase->touch_stride);
-    call_u32(&call, (uint32_t)walk_offset(walk, from));
+    call_u32(&call, walk->turns > 1 ? turns_start(walk, from) : (uint32_t)walk_offset(walk, from));
     call_u32(&call, (uint32_t)(warm - preroll));
     call_u32(&call, (uint32_t)preroll);
     call_u32(&call, (uint32_t)chase->window);
@@ -246,7 +252,7 @@ static int launch_window(struct probe_live *live, struct device_kernel *kernel,
         call_u64(&call, chase->texture);
     } else if (chase->space == LOCAL) {
         call_u64(&call, live->staging.address);
-        call_u32(&call, (uint32_t)walk->count);
+        call_u32(&call, (uint32_t)(walk->count / walk->turns));
     }
     if (chase->other) {
         call_u64(&call, chase->other_at);
@@ -267,12 +273,13 @@ static int keep_window(const struct chase *chase, const struct chase_record *rec
     record->ns[w] = (double)u64_of(record->words + 4);
     for (uint64_t i = 0; i < chase->window; i++) {
         record->latency[at + i] = clocks[2 * i + 1] - clocks[2 * i];
-        record->next[at + i] = next[i];
         uint64_t expected = walk_offset(&chase->walk, start + i + 1);
-        if (next[i] != expected) {
+        record->next[at + i] =
+            chase->walk.turns > 1 ? turns_next(&chase->walk, start + i, next[i]) : next[i];
+        if (record->next[at + i] != expected) {
             return error_set(SONDE_EDEVICE,
                              "window %llu, record %llu: offset %u came back where %llu was stored",
-                             (unsigned long long)w, (unsigned long long)i, next[i],
+                             (unsigned long long)w, (unsigned long long)i, record->next[at + i],
                              (unsigned long long)expected);
         }
     }

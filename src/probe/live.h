@@ -112,6 +112,7 @@ struct walk {
     uint64_t base, stride, scale, count;
     uint64_t bytes;       /* the footprint that a touch reads */
     const uint32_t *ring; /* NULL: none */
+    unsigned turns;       /* how often an offset comes in it, once in each part; 0: 1 (turns.c) */
     int ground;           /* where it lies */
 };
 
@@ -130,6 +131,15 @@ uint64_t walk_extent(const struct walk *walk);
 int walk_build(struct probe_live *live, const struct walk *walk, bool rewarmed);
 /* The same as a list of offsets in the staging buffer, for a kernel that lays them out itself. */
 int walk_stage(struct probe_live *live, const struct walk *walk);
+/*
+ * turns.c: a ring of two turns. Whether each of its halves has each offset once; its words in the
+ * staging buffer, one behind where the walk begins; and what a word that was read at a position
+ * says where the walk goes on.
+ */
+int turns_check(const struct walk *walk);
+int turns_stage(struct probe_live *live, const struct walk *walk);
+uint32_t turns_start(const struct walk *walk, uint64_t position);
+uint32_t turns_next(const struct walk *walk, uint64_t position, uint32_t word);
 /* The constants of kernels/<file>.ptx in a variant: the elements, and 0 between them. */
 enum { CONSTANT_BYTES = 65536 };
 int walk_fill_constants(struct probe_live *live, const struct walk *walk, const char *file,

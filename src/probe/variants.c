@@ -47,6 +47,18 @@ static const struct edit edits[] = {
     {"cold", "    mov.u32         %sum, 0;\n",
      "    ld.param.u64    %aside, [aside];\n    add.u64         %aside, %aside, %next;\n"
      "    mov.u32         %sum, 0;\n"},
+    /* The half of the word that is its turn's; bit 0: from there on it is the other turn. */
+    {"turns", NEXT,
+     "shr.b32         %offset, %offset, %turn;\n"
+     "    and.b32         %flip, %offset, 1;\n"
+     "    shl.b32         %flip, %flip, 4;\n"
+     "    xor.b32         %turn, %turn, %flip;\n"
+     "    and.b32         %offset, %offset, 0xfffc;\n"
+     "    " NEXT},
+    /* What is filled in goes by the first turn, and comes word by word. */
+    {"turns", "mad.wide.u32    %at, %offset",
+     "and.b32         %offset, %offset, 0xfffc;\n    mad.wide.u32    %at, %offset"},
+    {"turns", "@%p ld.global.cg.u32 %next", "ld.global.cg.u32 %next"},
     {"+ca", "ld.other", "ld.global"},
     {"+nc", "ld.other", "ld.global"},
     {"+nc", ".target sm_30", ".target sm_35"},

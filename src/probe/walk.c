@@ -137,6 +137,7 @@ int walk_read(struct walk *walk, const struct trace_request *request, uint32_t w
     uint64_t bytes = request_number(request, "bytes", 0);
     const char *pages = trace_request_text(request, "pages");
     *walk = (struct walk){.width = width,
+                          .turns = (unsigned)request_number(request, "turns", 1),
                           .base = request_number(request, "base", 0),
                           .stride = request_number(request, "stride", 0),
                           .scale = request_number(request, "scale", 1),
@@ -155,7 +156,7 @@ int walk_read(struct walk *walk, const struct trace_request *request, uint32_t w
             return error_set(SONDE_EUSAGE, "probe %s: touch=1 does not go with a ring",
                              request->probe);
         }
-        return check_ring(walk);
+        return walk->turns > 1 ? turns_check(walk) : check_ring(walk);
     }
     walk->count = (bytes + walk->stride - 1) / walk->stride;
     if (walk->stride % walk->scale != 0) {

@@ -77,16 +77,22 @@ static int build_request(struct trace_request *request, const struct walk_plan *
     if (!rc && plan->shared_bytes) {
         rc = trace_request_set_u64(request, "shared", plan->shared_bytes);
     }
+    if (!rc && plan->turns > 1) {
+        rc = trace_request_set_u64(request, "turns", plan->turns);
+    }
     if (!rc && plan->run) {
         rc = trace_request_set_u64(request, "run", plan->run);
     }
     return rc;
 }
 
-/* The element at an offset, or count if there is none. A ring need not be in order; it mostly is.
- */
-static size_t find_element(const struct walk_shape *shape, uint32_t offset)
+/* The element at an offset, or count if there is none: `guess`, where it lies there. A ring need
+ * not be in order; it mostly is. */
+static size_t find_element(const struct walk_shape *shape, uint32_t offset, size_t guess)
 {
+    if (walk_offset(shape, guess) == offset) {
+        return guess;
+    }
     if (!shape->ring) {
         return offset % shape->stride == 0 && offset / shape->stride < shape->count
                    ? (size_t)(offset / shape->stride)
@@ -114,7 +120,8 @@ static int check_visits(struct lab *lab, const struct walk *walk,
 {
     const struct walk_shape *shape = &walk->shape;
     for (size_t w = 0; w < walk->windows; w++) {
-        size_t element = find_element(shape, columns->start[w]);
+        size_t guess = w * walk->window % shape->count; /* each goes on where the last ended */
+        size_t element = find_element(shape, columns->start[w], guess);
         if (element == shape->count) {
             return lab_undecided(lab, "a trace starts outside of its ring");
         }

@@ -17,7 +17,7 @@
 
 enum { CHASE_WORD_BYTES = 4 }; /* what a load of a chase reads */
 
-/* Elements at 0, stride, 2 stride ..., or the given offsets, each once. Borrowed. */
+/* Elements at 0, stride, 2 stride ..., or the given offsets, each once a turn. Borrowed. */
 struct walk_shape {
     const uint32_t *ring; /* NULL: regular */
     uint64_t stride;      /* regular only */
@@ -62,6 +62,7 @@ struct walk_plan {
     uint32_t scale;        /* bytes that an offset of the shape counts; 0: 1 */
     uint32_t shared_bytes; /* carve-out to ask for; 0: the probe's choice */
     uint32_t run;          /* tells repeats apart */
+    uint32_t turns;        /* 2: either half of the ring has each offset once (op=local); 0: 1 */
     const struct walk_filler *filler; /* goes with rings that are given; NULL: none */
     /* The first elements of the ring, whose sets filler accesses leave alone; 0: all. */
     size_t guarded;

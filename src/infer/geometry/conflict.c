@@ -35,21 +35,21 @@
 static const struct {
     unsigned check_all, check_some, group_budget, ways_budget, max_passes, few_passes, min_passes,
         most_spacings, most_ways, most_slow, most_interleaved, roughly, common_multiple, drawn_unit,
-        drawn_range, few_whole, drawn_less, drawn_budget, draws, narrow_least, narrow_walks, narrow_warm,
-        narrow_loads, narrow_most;
+        drawn_range, few_whole, drawn_less, drawn_budget, draws, narrow_least, narrow_walks,
+        narrow_warm, narrow_loads, narrow_most;
     uint64_t far_bytes;
     double drawn_sure;
 } limits = {
-    .check_all = 40,         /* lines: sets up to this size are checked member by member */
-    .check_some = 12,        /* members of larger ones that are checked */
-    .group_budget = 3000000, /* loads that group testing may cost */
-    .ways_budget = 8000000,  /* loads that all attempts together may cost */
-    .max_passes = 33,        /* repeats of a walk to see which lines miss */
-    .few_passes = 2,         /* the same, where each takes long */
-    .min_passes = 3,         /* passes: fewer tell nothing */
-    .drawn_unit = 128,       /* bytes from place to place of drawn lines, at least. Chosen */
-    .drawn_range = 64,       /* times as many places as lines. Chosen */
-    .few_whole = 8,    /* lines, of which too few are drawn to fill a set. Chosen */
+    .check_all = 40,                /* lines: sets up to this size are checked member by member */
+    .check_some = 12,               /* members of larger ones that are checked */
+    .group_budget = 3000000,        /* loads that group testing may cost */
+    .ways_budget = 8000000,         /* loads that all attempts together may cost */
+    .max_passes = 33,               /* repeats of a walk to see which lines miss */
+    .few_passes = 2,                /* the same, where each takes long */
+    .min_passes = 3,                /* passes: fewer tell nothing */
+    .drawn_unit = 128,              /* bytes from place to place of drawn lines, at least. Chosen */
+    .drawn_range = 64,              /* times as many places as lines. Chosen */
+    .few_whole = 8,                 /* lines, of which too few are drawn to fill a set. Chosen */
     .far_bytes = UINT64_C(2) << 20, /* bytes in which lines lie apart: translation keeps up */
     .drawn_less = 16, /* part of the lines that fit, by which those drawn are fewer. Chosen */
     .drawn_budget = 1500000, /* loads, after which no more lines are drawn. Chosen */

@@ -521,6 +521,18 @@ static void count_size(struct level *level)
     }
 }
 
+/* The most lines that a set is known to hold: of the filled ones, or of the conflicting set where
+ * that was found among fewer lines than fit. */
+static uint16_t most_ways(const struct level *level)
+{
+    const struct set_map *map = &level->map;
+    uint16_t most = level->by_drawn ? (uint16_t)(level->conflict.count - 1) : 0;
+    for (size_t c = 0; c < map->sets; c++) {
+        most = map->ways[c] > most ? map->ways[c] : most;
+    }
+    return most;
+}
+
 /*
  * Sets that seem to differ may hold as many lines as the largest when they are full alone: then
  * something else than the sets bounds the cache, and the walk of all showed which were last. The
@@ -529,11 +541,8 @@ static void count_size(struct level *level)
 static int fill_alone(struct level *level, struct work *work, size_t *more)
 {
     struct set_map *map = &level->map;
-    uint16_t most = 0;
+    uint16_t most = most_ways(level);
     *more = 0;
-    for (size_t c = 0; c < map->sets; c++) {
-        most = map->ways[c] > most ? map->ways[c] : most;
-    }
     for (size_t c = 0; c < map->sets; c++) {
         if (map->ways[c] == most) {
             continue;
@@ -565,7 +574,8 @@ static int measure(struct level *level, struct work *work)
     size_t unknown, more = 0;
     struct score score;
     int rc = find_ways(level, work, &unknown);
-    if (rc == 0 && !unknown && !ways_are_equal(&level->map)) {
+    if (rc == 0 && !unknown &&
+        (!ways_are_equal(&level->map) || level->map.ways[0] < most_ways(level))) {
         rc = fill_alone(level, work, &more);
     }
     if (rc == 0 && more && ways_are_equal(&level->map)) {

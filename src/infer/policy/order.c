@@ -45,27 +45,37 @@ static void shuffle(uint32_t *line, uint32_t *ring, size_t count, struct rng *rn
     }
 }
 
-static void draw(struct policy_order *order, const struct policy_pool *pool, struct rng *rng)
+/* The wash from `at` on; returns where it ends. */
+static size_t put_wash(struct policy_order *order, const struct policy_pool *pool, size_t at)
 {
     for (size_t i = 0; i < pool->wash_count; i++) {
-        order->line[i] = (uint32_t)(pool->count + i);
-        order->ring[i] = pool->wash[i];
+        order->line[at + i] = (uint32_t)(pool->count + i);
+        order->ring[at + i] = pool->wash[i];
     }
-    uint32_t *line = order->line + pool->wash_count, *ring = order->ring + pool->wash_count;
-    for (size_t i = 0; i < pool->count * pool->words; i++) {
-        line[i] = (uint32_t)(i % pool->count);
-        ring[i] = pool->line[i % pool->count] + (uint32_t)(i / pool->count) * 4;
-    }
-    size_t all = pool->count * pool->words, part = pool->in_turn ? pool->count : all;
+    return at + pool->wash_count;
+}
+
+static void draw(struct policy_order *order, const struct policy_pool *pool, struct rng *rng)
+{
+    size_t at = put_wash(order, pool, 0), all = pool->count * pool->words,
+           part = pool->in_turn || pool->turns ? pool->count : all;
     for (size_t from = 0; from < all; from += part) {
-        shuffle(line + from, ring + from, part, rng);
+        at = from && pool->turns ? put_wash(order, pool, at) : at;
+        for (size_t i = 0; i < part; i++) {
+            size_t word = pool->turns ? 0 : (from + i) / pool->count;
+            order->line[at + i] = (uint32_t)((from + i) % pool->count);
+            order->ring[at + i] = pool->line[(from + i) % pool->count] + (uint32_t)word * 4;
+        }
+        shuffle(order->line + at, order->ring + at, part, rng);
+        at += part;
     }
 }
 
 int policy_run_order(struct level *level, struct policy_order *order,
                      const struct policy_pool *pool, uint64_t warm_rounds, struct rng *rng)
 {
-    size_t count = pool->count * pool->words + pool->wash_count;
+    size_t washes = pool->turns ? pool->words : 1;
+    size_t count = pool->count * pool->words + pool->wash_count * washes;
     int rc = policy_order_create(order, count, level->max_window);
     if (rc) {
         return rc;
@@ -77,6 +87,7 @@ int policy_run_order(struct level *level, struct policy_order *order,
                                                                      : limits.most_records;
     plan.window = (uint32_t)(most < level->max_window ? most : level->max_window);
     plan.warm = order->warm = warm_rounds * order->count;
+    plan.turns = pool->turns ? pool->words : 0;
     return policy_order_walk(order, level, &plan);
 }
 

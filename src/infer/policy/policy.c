@@ -21,9 +21,10 @@
 #include "util/error.h"
 
 static const struct {
-    uint32_t words;
+    uint32_t words, turns;
     double stray_misfit, noisy_misfit, doubtful, contradicted, no_index;
 } limits = {
+    .turns = 2,             /* reads of a line in a round, where it has one word of the thread */
     .words = 8,             /* reads of a line in a round, of different words */
     .stray_misfit = 0.0012, /* share of records that strays may change where no noise was seen */
     .noisy_misfit = 0.003,  /* share of records: a drawn order may have so much more noise */
@@ -141,12 +142,15 @@ static int break_ties(struct level *level, const struct policy_pool *pool, bool 
 }
 
 /* Tries an empty set first, since most L1 caches begin a launch empty; then any state. */
-static int match_policies(struct level *level, bool *matched, uint32_t words)
+static int match_policies(struct level *level, bool *matched, uint32_t words, bool turns)
 {
     uint32_t wash[POLICY_WASHES * EVICTION_SET_MAX_WAYS];
     size_t ways = level->conflict.count - 1;
-    struct policy_pool pool = {
-        .words = words, .line = level->conflict.offsets, .count = ways + 1, .wash = wash};
+    struct policy_pool pool = {.words = words,
+                               .line = level->conflict.offsets,
+                               .count = ways + 1,
+                               .wash = wash,
+                               .turns = turns};
     unsigned attempts = level->filler ? level->habits.begins_empty : 2;
     int rc = 0;
     *matched = false;
@@ -191,8 +195,10 @@ int level_policy(struct level *level)
     bool matched = false;
     int rc = 0;
     rc = level->filler ? level_learn_beginning(level) : 0;
-    if (rc == 0 && words >= 2) {
-        rc = match_policies(level, &matched, words);
+    bool turns = words < 2 && path_find(level->info->op)->interleave > 1;
+    if (rc == 0 && (words >= 2 || turns)) {
+        rc = match_policies(level, &matched, turns ? limits.turns : words, turns);
+        rc = turns && rc == SONDE_ENOTRECORDED ? 0 : rc; /* an older recording */
     }
     rc = rc || matched ? rc : victims_measure(level, out);
     /* Shares of victims fit any cache, unlike a rule that predicts every record. Where no index

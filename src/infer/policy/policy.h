@@ -40,6 +40,7 @@ struct policy_pool {
     const uint32_t *wash; /* others, read first in each round; borrowed */
     size_t wash_count;
     bool in_turn; /* no line comes again before all others have been read */
+    bool turns;   /* the same, by one word of each line, with a wash before each time */
 };
 
 /* Walks the plan. Notes of each record whether it hit, and whether a cache in front kept it from

@@ -237,6 +237,32 @@ static void constants_and_local_words_are_walked(void **state)
     }
 }
 
+/* A line has one word of the thread, which is read in either half of the ring. */
+static void local_words_are_walked_in_two_orders_a_round(void **state)
+{
+    static const uint32_t ring[] = {0, 8, 4, 12, 12, 0, 4, 8}, uneven[] = {0, 8, 0, 4};
+    struct bench *bench = *state;
+    size_t count, records;
+    const struct trace *trace = ask(bench, "chase op=local turns=2 warm=11 window=32", ring, 8);
+    const uint32_t *next = trace_u32(trace, "next", &count), *latency = latencies(trace, &records);
+    assert_int_equal(count, 32);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(next[i], ring[(i + 1) % 8]);
+        assert_true(latency[i] < MISS_FROM);
+    }
+    struct trace_request request;
+    trace_request_init(&request, "chase");
+    trace_request_set_text(&request, "op", "local");
+    trace_request_set_u64(&request, "turns", 2);
+    request.ring = uneven;
+    request.ring_count = 4;
+    assert_int_equal(trace_get(&bench->source, &trace, &request), SONDE_EUSAGE);
+    request.ring = ring;
+    request.ring_count = 8;
+    trace_request_set_text(&request, "op", "ca");
+    assert_int_equal(trace_get(&bench->source, &trace, &request), SONDE_EUSAGE);
+}
+
 static void read_only_loads_are_refused_where_the_gpu_has_none(void **state)
 {
     struct bench *bench = *state;
@@ -611,6 +637,7 @@ int main(void)
         ON_KEPLER(kepler_reads_textures_and_read_only_data_alike),
         ON_BENCH(constants_and_local_words_are_walked),
         ON_KEPLER(constants_and_local_words_are_walked),
+        ON_KEPLER(local_words_are_walked_in_two_orders_a_round),
         ON_BENCH(read_only_loads_are_refused_where_the_gpu_has_none),
         ON_KEPLER(rings_reach_over_mapped_pages_in_units),
         ON_BENCH(sms_find_one_anothers_lines_in_l2_alone),
