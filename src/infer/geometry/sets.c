@@ -26,12 +26,14 @@
 /* Thresholds. Fixed by: blind trials (tests/blind), and an H200 (512 of 512 fillings). */
 static const struct {
     unsigned chunk_passes, max_steps, checks, large_set, most_checks, few_too_many;
+    double unfilled;
 } limits = {
     .chunk_passes = 6,  /* passes of a walk that a window holds */
     .max_steps = 24,    /* steps of a bisection */
     .checks = 16,       /* predictions at least */
     .large_set = 32,    /* ways: each prediction is of so many lines that half as many will do */
     .most_checks = 6,   /* walks for those predictions */
+    .unfilled = 0.8,    /* confidence of what one set says of all. Chosen */
     .few_too_many = 24, /* sets that get a line too many in a walk: these take longest */
 };
 
@@ -604,6 +606,15 @@ static int measure(struct level *level, struct work *work)
     return rc;
 }
 
+/* What the parts of an array have said of a cache behind another is of one set: where the others
+ * could not be filled, they may have more ways. */
+static void doubt_parts(struct cache_result *r)
+{
+    r->size.confidence = fmin(r->size.confidence, limits.unfilled);
+    r->sets.confidence = fmin(r->sets.confidence, limits.unfilled);
+    r->ways.confidence = fmin(r->ways.confidence, limits.unfilled);
+}
+
 int level_sets(struct level *level)
 {
     size_t sets = level->map.sets;
@@ -617,5 +628,8 @@ int level_sets(struct level *level)
     free(work.search);
     free(work.wanted);
     free(work.verdicts);
+    if (rc == INFER_UNDECIDED && level->front) {
+        doubt_parts(level->result);
+    }
     return rc;
 }
