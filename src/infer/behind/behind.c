@@ -398,6 +398,26 @@ static int look_behind(struct level *level, struct sample *missed)
 }
 
 /*
+ * Next to all of what is missed now comes sooner than next to all that was before. Memory, too, may
+ * answer few lines sooner than many: plain loads of the same lines say so.
+ */
+static int is_nearer(struct level *level, bool *nearer, const struct sample *missed, double before)
+{
+    struct walk_shape now = shape_behind(level), all = now;
+    double few = 0, many = 0, slowest = sample_quantile(missed, limits.hit_share);
+    *nearer = slowest < (1 - limits.drift) * before - limits.sooner_cycles;
+    if (!*nearer) {
+        return 0;
+    }
+    level->behind_quarters = 0;
+    all = shape_behind(level);
+    int rc = sample_plain(level, &few, now);
+    rc = rc ? rc : sample_plain(level, &many, all);
+    *nearer = rc == 0 && few >= many - limits.quiet_cycles;
+    return lab_soft(rc) ? 0 : rc;
+}
+
+/*
  * A second cache that holds hardly more than the first misses most of twice that. Then what is a
  * quarter or two more than the first holds comes back sooner.
  */
@@ -405,6 +425,7 @@ static int look_nearer(struct level *level, struct sample *missed)
 {
     const struct refusal absence = level->lab->why;
     const double all = sample_quantile(missed, 0.5);
+    const double soonest = sample_quantile(missed, 1 - limits.hit_share);
     int rc = INFER_UNDECIDED;
     for (unsigned quarters = 6; rc == INFER_UNDECIDED && quarters > 4; quarters--) {
         level->behind_quarters = quarters;
@@ -413,6 +434,10 @@ static int look_nearer(struct level *level, struct sample *missed)
         level->lab->why = (struct refusal){0};
         rc = sample_behind(level, missed);
         bool sooner = rc == 0 && sample_quantile(missed, 0.5) < limits.nearer * all;
+        if (rc == 0 && !sooner) {
+            rc = is_nearer(level, &sooner, missed, soonest);
+            level->behind_quarters = quarters;
+        }
         if (sooner) {
             level->result->present = true;
             level->timing.floor_cycles = clearly_above(missed);

@@ -3,10 +3,12 @@
  * one set (behind/parts.c). Parts that do not agree decide nothing: lines of different lengths, a
  * capacity that is no multiple of the ways.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "infer/behind/behind.h"
 #include "infer/fit/fit.h"
+#include "util/bits.h"
 #include "util/error.h"
 
 /* Confidence. Fixed by: blind trials of constants alone (tests/blind). */
@@ -93,6 +95,27 @@ static void tell_hashed(struct level *level, const struct behind_parts *d)
     attribute_set(&level->result->line, (double)line, "B", limits.untried, id);
 }
 
+/* Lines of the set come after each `sets` lines, all along the array: so they are numbered. */
+static void tell_regular(struct level *level, const struct behind_parts *d, uint64_t sets,
+                         double confidence, const char *id)
+{
+    struct index_result *out = &level->result->index;
+    uint64_t line = level->line.bytes;
+    for (size_t i = 0; i < d->count; i++) {
+        if (d->at[i] != i * sets * d->span[0]) {
+            return;
+        }
+    }
+    bool power = is_power_of_two(sets) && is_power_of_two(line);
+    snprintf(out->kind, sizeof out->kind, sets == 1 ? "none" : power ? "bits" : "modulo");
+    out->modulus = power || sets == 1 ? 0 : sets;
+    for (uint64_t bit = 1; power && bit < sets; bit *= 2) {
+        out->masks[out->mask_count++] = bit * line;
+    }
+    snprintf(out->evidence, sizeof out->evidence, "%s", id);
+    out->confidence = confidence;
+}
+
 static int conclude(struct level *level, struct behind_parts *d)
 {
     bool hashed = false;
@@ -125,6 +148,9 @@ static int conclude(struct level *level, struct behind_parts *d)
     attribute_set(&result->line, (double)line, "B", confidence, id);
     attribute_set(&result->size, (double)bytes, "B", confidence, id);
     attribute_set(&result->sets, (double)lines / ways, "1", confidence, id);
+    if (!level->filler) { /* else the index is asked (geometry/index.c) */
+        tell_regular(level, d, lines / (d->count - 1), confidence, id);
+    }
     return 0;
 }
 
