@@ -627,7 +627,7 @@ static int find_misses_small(struct level *level, struct circle *circle, bool *f
         return 0;
     }
     double alike = sample_quantile(&circle->hits, 0.5) + limits.alike_cycles;
-    bool noisy = sample_quantile(&circle->hits, limits.hit_share) > alike;
+    bool noisy = !level->front && sample_quantile(&circle->hits, limits.hit_share) > alike;
     int rc = try_small(level, circle, found);
     for (circle->run = 1; rc == 0 && noisy && !*found && circle->run <= limits.again;
          circle->run++) {
