@@ -281,6 +281,7 @@ static void warp_atomics_forget(struct sm *sm, struct sm_warp *warp)
 void sm_abort(struct sm *sm)
 {
     sm->aborted = sm->reset = true;
+    sm->turn.awaited = false;
     profile_stops(sm);
     for (uint32_t i = 0; i < sm->max_warps; i++) {
         warp_atomics_forget(sm, &sm->warp[i]);

@@ -113,24 +113,13 @@ static int page_shift(uint32_t *shift, uint64_t page_bytes)
     return 0;
 }
 
-/* What holds the SM up, should nothing issue until the next cycle that is worth a look: wait.def.
- */
-static enum sm_wait what_it_waits_for(const struct sm *sm)
-{
-    if (sm->ready) {
-        return SM_WAIT_UNIT;
-    }
-    if (sm->wheel_used) {
-        return SM_WAIT_RESULT;
-    }
-    return sm->lsu.requests_out ? SM_WAIT_MEMORY : SM_WAIT_BARRIER;
-}
-
 static uint64_t profiled_cycle(struct sm *sm)
 {
     profile_cycle_begins(sm);
     uint64_t next = issue_cycle(sm);
-    profile_cycle_ends(sm);
+    if (!sm->turn.awaited) {
+        profile_cycle_ends(sm);
+    }
     return next;
 }
 
@@ -145,8 +134,7 @@ static uint64_t run_cycle(struct sm *sm, uint64_t cycle)
         lsu_cycle(sm);
     }
     uint64_t next = sm->aborted ? CYCLE_NEVER : sm->profile ? profiled_cycle(sm) : issue_cycle(sm);
-    sm->wait = what_it_waits_for(sm);
-    return sm->lsu.next_cycle < next ? sm->lsu.next_cycle : next;
+    return sm->turn.awaited ? CYCLE_NEVER : sm_cycle_ends(sm, next);
 }
 
 static void sm_run(void *ctx, uint64_t arg)
@@ -275,6 +263,7 @@ void sm_set_shared(struct sm *sm, uint64_t bytes)
 int sm_keep_stores(struct sm *sm, bool keep)
 {
     sm->keeps_stores = keep;
+    turn_set_needed(sm, keep);
     for (uint32_t i = 0; !keep && i < sm->max_warps; i++) {
         sm->warp[i].env.stores = NULL; /* of a CTA that goes on */
     }

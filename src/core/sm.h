@@ -137,6 +137,15 @@ bool sm_has_stores(const struct sm *sm);
 void sm_publish_stores(struct sm *sm);
 
 /*
+ * While stores are kept back the SM stands still, and its engine with it, in front of an
+ * instruction that others would see at once, or that calls the driver (exec_uop_info.takes_turn).
+ * sm_take_turn() does the rest of that cycle, while no other SM executes; what SMs have stored is
+ * published before.
+ */
+bool sm_awaits_turn(const struct sm *sm);
+void sm_take_turn(struct sm *sm);
+
+/*
  * L2 has performed an atomic request of this SM: it happens on the memory image now, in the order
  * of these calls. Optional; else it happens when the reply is there.
  */

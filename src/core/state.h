@@ -75,6 +75,24 @@ struct sm_warp {
     struct copies_arrivals arrivals;
 };
 
+/* How far schedulers have come in a cycle. */
+struct sm_pass {
+    uint32_t scheduler, left; /* the next one; so many, it among them */
+    uint64_t next_cycle;      /* worth a look, by those that have issued */
+    bool waits;               /* one of these found all units taken */
+};
+
+/*
+ * Where SMs run apart, an instruction that others would see at once waits for its SM's turn
+ * (issue/turn.c): the cycle stands in front of it, and the engine with it.
+ */
+struct sm_turn {
+    bool needed;  /* SMs run apart, and it is not this one's turn */
+    bool awaited; /* the cycle stands */
+    bool resumes; /* the schedulers are to go on with `pass` */
+    struct sm_pass pass;
+};
+
 #define UNIT_NO_SHIFT UINT8_MAX
 
 struct sm_unit {
@@ -159,6 +177,7 @@ struct sm {
     uint64_t scoreboard_capacity;
     struct exec_stores *stores; /* NULL: none are kept back */
     bool keeps_stores;
+    struct sm_turn turn;
     uint64_t slots;                  /* of a warp in the scoreboard: registers, then predicates */
     struct sm_repeats *repeats_room; /* NULL: not made yet */
 };
@@ -231,6 +250,11 @@ uint64_t sm_sync(struct sm *sm);
 void sm_schedule(struct sm *sm, uint64_t cycle); /* the pending event is the one at `cycle` */
 void sm_wake(struct sm *sm, uint64_t cycle);     /* run at `cycle` or as soon as possible after */
 void sm_fault(struct sm *sm, int code);
+/* All schedulers have issued, and `next` is worth a look; what the SM waits for until then is
+ * noted. Returns the next cycle worth a look, the LSU's too. */
+uint64_t sm_cycle_ends(struct sm *sm, uint64_t next);
+/* The cycle stands in front of what the pass's next scheduler would issue. CYCLE_NEVER. */
+uint64_t sm_await_turn(struct sm *sm, const struct sm_pass *pass);
 
 /* cta.c */
 void cta_try_retire(struct sm *sm, struct sm_cta *cta);
@@ -261,6 +285,9 @@ static inline uint64_t wheel_next_cycle(const struct sm *sm)
     uint64_t rotated = next ? used >> next | used << (WHEEL_CYCLES - next) : used;
     return sm->cycle + 1 + (uint64_t)__builtin_ctzll(rotated);
 }
+
+/* issue/turn.c: SMs run apart from now on, or no longer. */
+void turn_set_needed(struct sm *sm, bool needed);
 
 /* issue.c */
 /* Issue what can in sm->cycle, and in the cycles behind it as long as nothing but issues happens.

@@ -36,3 +36,30 @@ void sm_fault(struct sm *sm, int code)
     sm->aborted = true;
     sm->host.fault(sm->host.ctx, sm->id, code);
 }
+
+/* What holds the SM up, should nothing issue until the next cycle that is worth a look: wait.def.
+ */
+static enum sm_wait what_it_waits_for(const struct sm *sm)
+{
+    if (sm->ready) {
+        return SM_WAIT_UNIT;
+    }
+    if (sm->wheel_used) {
+        return SM_WAIT_RESULT;
+    }
+    return sm->lsu.requests_out ? SM_WAIT_MEMORY : SM_WAIT_BARRIER;
+}
+
+uint64_t sm_cycle_ends(struct sm *sm, uint64_t next)
+{
+    sm->wait = what_it_waits_for(sm);
+    return sm->lsu.next_cycle < next ? sm->lsu.next_cycle : next;
+}
+
+uint64_t sm_await_turn(struct sm *sm, const struct sm_pass *pass)
+{
+    sm->turn.awaited = true;
+    sm->turn.pass = *pass;
+    engine_pause(sm->engine);
+    return CYCLE_NEVER;
+}

@@ -73,6 +73,7 @@ struct engine {
     uint32_t chunk_count, free; /* chunks; the first that is free */
     uint32_t held;
     int error;
+    bool stands; /* it has failed, or is paused */
 };
 
 /* What seldom happens stays out of the way of what every event passes. */
@@ -184,6 +185,17 @@ void engine_fail(struct engine *engine, int code)
     if (engine->root->error == 0) {
         engine->root->error = code;
     }
+    engine->root->stands = true;
+}
+
+void engine_pause(struct engine *engine)
+{
+    engine->root->stands = true;
+}
+
+void engine_go_on(struct engine *engine)
+{
+    engine->root->stands = engine->root->error < 0;
 }
 
 int engine_error(const struct engine *engine)
@@ -523,7 +535,7 @@ static inline void run_event(struct engine *engine, bool from_run)
 bool engine_step(struct engine *engine)
 {
     engine = engine->root;
-    if (engine->count == 0 || engine->error < 0) {
+    if (engine->count == 0 || engine->stands) {
         return false;
     }
     run_event(engine, run_first(engine));
@@ -533,7 +545,7 @@ bool engine_step(struct engine *engine)
 /* All events earlier than `limit_ps`. */
 static inline void run_earlier(struct engine *engine, uint64_t limit_ps)
 {
-    while (engine->count > 0 && engine->error >= 0) {
+    while (engine->count > 0 && !engine->stands) {
         bool from_run = run_first(engine);
         const struct event *first = from_run ? engine->run_next : &engine->heap[0];
         if (first->time_ps >= limit_ps) {
@@ -588,5 +600,6 @@ void engine_part(struct engine *engine)
 {
     engine->now_ps = engine->root->now_ps;
     engine->error = 0;
+    engine->stands = false;
     engine->root = engine;
 }

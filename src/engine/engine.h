@@ -75,6 +75,13 @@ void engine_part(struct engine *engine);
 void engine_fail(struct engine *engine, int code);
 int engine_error(const struct engine *engine);
 
+/*
+ * A component that has to wait for somebody outside stops the engine behind the event that runs:
+ * nothing runs any more until engine_go_on(). The clock stays.
+ */
+void engine_pause(struct engine *engine);
+void engine_go_on(struct engine *engine);
+
 size_t engine_pending(const struct engine *engine);
 
 /* Clock domains: integer picoseconds a cycle. */

@@ -86,6 +86,8 @@ struct exec_uop_info {
     enum isa_step product;             /* the steps of a synchronous one, .. */
     uint8_t product_steps;             /* .. and how many; 0: it is none */
     bool is_outward; /* reaches memory or the driver at its issue, without an access */
+    bool takes_turn; /* what it does at its issue others would see at once, or it calls the driver:
+                        where SMs execute at the same time, it issues while no other SM does */
     bool is_async;   /* has one of the members below */
     enum exec_groups products, copies, bulk;
     /* GROUPS_WAIT: N, the youngest groups, which are not waited for. */
@@ -349,9 +351,11 @@ uint32_t exec_program_local_bytes(const struct exec_program *program);  /* per t
 uint32_t exec_program_length(const struct exec_program *program);       /* uops */
 /* Whether a system call of the program allocates device memory. */
 bool exec_program_uses_heap(const struct exec_program *program);
-/* Whether it has instructions that reach device memory, or the driver, when they are issued: no
- * other warp may then execute at the same time. */
+/* Whether it has instructions that reach device memory, or the driver, when they are issued. */
 bool exec_program_acts_at_issue(const struct exec_program *program);
+/* Whether it calls the device's runtime, which may launch grids: no SM may run apart from memory.
+ */
+bool exec_program_calls_runtime(const struct exec_program *program);
 /* Whether its CTAs may be tried on several host threads: no instruction orders them or tells of
  * their order (atomics of device memory, fences and accesses that order others, clocks, calls of
  * the driver), and all are of kinds that exec/memory/marks.h knows. */

@@ -203,6 +203,7 @@ struct exec_program {
     uint64_t code;              /* program_hash() */
     bool uses_heap;             /* a system call takes memory */
     bool acts_at_issue;         /* see exec_program_acts_at_issue() */
+    bool calls_runtime;         /* see exec_program_calls_runtime() */
     bool uses_clusters;         /* see exec_program_uses_clusters() */
     bool ctas_are_apart;        /* see exec_program_ctas_are_apart() */
     bool needs_zero;            /* registers must begin as zero: one may be read before it is

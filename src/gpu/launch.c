@@ -48,8 +48,8 @@ static int make_ready(struct gpu *gpu)
 /* Whether the grids on the GPU let another one come. */
 static bool may_come(const struct gpu *gpu, const struct exec_launch *launch)
 {
-    bool acts = exec_program_acts_at_issue(launch->program) || cluster_size(launch) > 1;
-    return gpu->wanted_carveout == gpu->carveout && !(gpu->parted && acts) &&
+    bool joined = exec_program_calls_runtime(launch->program) || cluster_size(launch) > 1;
+    return gpu->wanted_carveout == gpu->carveout && !(gpu->parted && joined) &&
            gpu_local_is_placed(gpu, launch);
 }
 

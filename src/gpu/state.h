@@ -126,7 +126,7 @@ struct gpu_boundary {
     bool counts;     /* since its counters were last read: stats.c */
     /* What a window leaves for the exchange after it, in one line of the host's cache. */
     uint64_t next_ps; /* the first event of the engine */
-    bool has_news, has_stores;
+    bool has_news, has_stores, awaits_turn;
     uint32_t end_count, end_capacity, end_told;
     struct gpu_cta_end *end;
     int fault; /* the first, with its text */

@@ -27,10 +27,13 @@
  * Delivery costs some microseconds a window, so a lookahead of a few cycles is not worth it. The
  * flit-level network has such a lookahead: it knows of a reply when it leaves the last router.
  *
- * Leaves out: launches of one CTA; programs that call the driver or reach device memory at issue
- * (printf, malloc, bulk copies); clusters of several CTAs, which reach each other's shared memory;
- * an L1 behind a translator, which asks memory before every lookup. They run as one group, on one
- * thread.
+ * What an instruction does to all at its issue (printf, malloc, a reduction in bulk) it does
+ * between two windows: its SM stands still in front of it until no SM has anything to do before,
+ * and then takes its turn. So these happen in the order of time and SM.
+ *
+ * Leaves out: launches of one CTA; programs that call the device's runtime, which may launch grids;
+ * clusters of several CTAs, which reach each other's shared memory; an L1 behind a translator,
+ * which asks memory before every lookup. They run as one group, on one thread.
  */
 #include "gpu/state.h"
 
@@ -44,7 +47,7 @@ uint64_t gpu_lookahead_ps(const struct gpu *gpu)
         return 0;
     }
     for (const struct gpu_grid *grid = gpu->grids; grid; grid = grid->next) {
-        if (exec_program_acts_at_issue(grid->sm.launch->program) || grid->cluster_size > 1) {
+        if (exec_program_calls_runtime(grid->sm.launch->program) || grid->cluster_size > 1) {
             return 0;
         }
     }
@@ -145,10 +148,14 @@ static void note_state(struct gpu_boundary *boundary)
     uint64_t next_ps = engine_next_ps(boundary->engine),
              message_ps = boundary->mailbox.delivered_replies.earliest_ps;
     boundary->next_ps = next_ps < message_ps ? next_ps : message_ps;
+    boundary->awaits_turn = sm_awaits_turn(boundary->gpu->sm[boundary->sm]);
+    if (boundary->awaits_turn) {
+        boundary->next_ps = engine_now_ps(boundary->engine);
+    }
     boundary->has_stores = sm_has_stores(boundary->gpu->sm[boundary->sm]);
-    boundary->has_news = boundary->mailbox.posted_requests.count > 0 || boundary->end_count > 0 ||
-                         boundary->mailbox.space.count > 0 || boundary->fault < 0 ||
-                         engine_error(boundary->engine) < 0;
+    boundary->has_news = boundary->awaits_turn || boundary->mailbox.posted_requests.count > 0 ||
+                         boundary->end_count > 0 || boundary->mailbox.space.count > 0 ||
+                         boundary->fault < 0 || engine_error(boundary->engine) < 0;
 }
 
 /* What the next window asks of an SM with which something was exchanged: few of many. */
@@ -163,12 +170,12 @@ static void note_exchanged(struct gpu *gpu, uint32_t sm)
     }
 }
 
-/* Nothing of the SMs that has not happened yet happens before `now_ps`. */
-static void exchange_boundaries(struct gpu *gpu, uint64_t now_ps)
+/* What SMs have stored is there for all. Returns how many of them have something to exchange, the
+ * first ones of gpu->busy; *awaited: one waits for its turn. */
+static uint32_t publish(struct gpu *gpu, bool *awaited)
 {
     uint32_t count = 0;
-    bool ended = false, failed = false;
-    gpu->asking_count = 0;
+    bool one_awaits = false;
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
         struct gpu_boundary *boundary = &gpu->boundary[i];
         if (boundary->has_stores) {
@@ -179,9 +186,46 @@ static void exchange_boundaries(struct gpu *gpu, uint64_t now_ps)
         if (boundary->has_news || boundary->mailbox.posted_replies.count > 0 ||
             boundary->mailbox.used > 0) {
             gpu->busy[count++] = i;
+            one_awaits |= boundary->awaits_turn;
         }
     }
+    *awaited = one_awaits;
+    return count;
+}
+
+/* The SM that goes on first, in order of time and SM. */
+static struct gpu_boundary *first_to_go_on(struct gpu *gpu)
+{
+    struct gpu_boundary *first = &gpu->boundary[0];
+    for (uint32_t i = 1; i < gpu->model->sms; i++) {
+        first = gpu->boundary[i].next_ps < first->next_ps ? &gpu->boundary[i] : first;
+    }
+    return first;
+}
+
+/* SMs take their turns as long as none that does not wait for its own has something to do before.
+ * What memory has posted comes to no SM before that: it is for the next window. */
+static void give_turns(struct gpu *gpu)
+{
+    struct gpu_boundary *first = first_to_go_on(gpu);
+    for (; first->awaits_turn && first->fault == 0; first = first_to_go_on(gpu)) {
+        sm_take_turn(gpu->sm[first->sm]);
+        sm_publish_stores(gpu->sm[first->sm]);
+        note_state(first);
+    }
+}
+
+/* Nothing of the SMs that has not happened yet happens before `now_ps`. */
+static void exchange_boundaries(struct gpu *gpu, uint64_t now_ps)
+{
+    bool ended = false, failed = false, awaited;
+    uint32_t count = publish(gpu, &awaited);
+    gpu->asking_count = 0;
     gpu_boundaries_do_atomics(gpu);
+    if (awaited) {
+        give_turns(gpu);
+        count = publish(gpu, &awaited);
+    }
     for (uint32_t k = 0; k < count; k++) {
         struct gpu_boundary *boundary = &gpu->boundary[gpu->busy[k]];
         gpu_boundary_exchange(boundary, now_ps);
@@ -346,7 +390,7 @@ static bool step(struct gpu *gpu, uint64_t until_ps)
     gpu->window_ps = window.sm_limit_ps;
     uint32_t busy = 0;
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        if (gpu->sm_next_ps[i] < window.sm_limit_ps) {
+        if (gpu->sm_next_ps[i] < window.sm_limit_ps && !gpu->boundary[i].awaits_turn) {
             gpu->busy[busy++] = i;
         }
     }

@@ -87,6 +87,7 @@ static inline bool gpu_bench_parse(struct gpu_bench_kernel *kernel, struct gpu_b
     static char text[1 << 16];
     int length = snprintf(text, sizeof text,
                           ".version 7.0\n.target sm_75\n.address_size 64\n"
+                          ".extern .func (.param .b32 code) __cudaCDP2GetLastError ();\n"
                           ".visible .entry k(.param .u64 buffer)\n{\n"
                           "  .reg .b32 %%r<32>;\n  .reg .b64 %%rd<32>;\n  .reg .pred %%p<8>;\n"
                           "  .shared .align 16 .b8 smem[4096];\n"

@@ -520,12 +520,20 @@ __attribute__((noinline)) static int issue_beside(struct sm *sm, struct sm_warp 
 int issue_more(struct sm *sm, struct sm_warp *warp, uint32_t left)
 {
     int rc = 0;
-    for (; rc == 0 && left > 0 && sm->ready & 1ull << warp->slot && unit_is_free(sm, warp->unit);
+    for (; rc == 0 && left > 0 && sm->ready & 1ull << warp->slot && unit_is_free(sm, warp->unit) &&
+           !warp->next->takes_turn;
          left--) {
         rc = issue_warp(sm, warp);
     }
     return rc;
 }
+
+/* What a scheduler's cycle comes to, if it is no error. */
+enum {
+    ISSUE_WENT_ON,
+    ISSUE_UNITS_TAKEN, /* all units that its ready warps need are taken */
+    ISSUE_AWAITS_TURN  /* it would issue what waits for the SM's turn, and has not */
+};
 
 /* A cycle's look at the schedulers. */
 struct look {
@@ -546,7 +554,7 @@ static struct sm_warp *choose_warp(struct sm *sm, const struct sched_state *stat
         struct sm_warp *warp = &sm->warp[slot];
         const struct sm_unit *unit = warp->unit;
         if (warp->next->is_lowered && slots_now(warp, warp->next) == 0 &&
-            !unit_waits_for_lsu(sm, unit)) {
+            !unit_waits_for_lsu(sm, unit) && !warp->next->takes_turn) {
             int issued = issue_beside(sm, warp);
             if (issued < 0) {
                 *rc = issued;
@@ -562,31 +570,34 @@ static struct sm_warp *choose_warp(struct sm *sm, const struct sched_state *stat
         candidates &= ~unit->ready_warps;
         look->taken = unit;
         look->next_cycle = free_cycle < look->next_cycle ? free_cycle : look->next_cycle;
-        *rc = 1;
+        *rc = ISSUE_UNITS_TAKEN;
     }
     return NULL;
 }
 
-/* Lets one scheduler issue. 1: all units that its ready warps need are taken. */
+/* Lets one scheduler issue. */
 static int scheduler_cycle(struct sm *sm, uint32_t index, struct look *look)
 {
     struct sched_state *state = &sm->scheduler[index];
     uint64_t candidates = sm->ready & state->warps;
     if (!candidates) {
-        return 0;
+        return ISSUE_WENT_ON;
     }
     if (sm->cycle < state->next_cycle) {
         look->next_cycle =
             state->next_cycle < look->next_cycle ? state->next_cycle : look->next_cycle;
-        return 0;
+        return ISSUE_WENT_ON;
     }
     if (look->taken && !(candidates & (~look->taken->ready_warps | sm->ready_beside))) {
-        return 1;
+        return ISSUE_UNITS_TAKEN;
     }
-    int rc = 0;
+    int rc = ISSUE_WENT_ON;
     struct sm_warp *warp = choose_warp(sm, state, look, candidates, &rc);
     if (!warp) {
         return rc;
+    }
+    if (warp->next->takes_turn && sm->turn.needed) {
+        return ISSUE_AWAITS_TURN;
     }
     state->last = warp->slot;
     state->next_cycle = sm->cycle + issue_cycles(sm, warp->next);
@@ -601,7 +612,7 @@ static int scheduler_cycle(struct sm *sm, uint32_t index, struct look *look)
     if ((sm->ready & state->warps) && state->next_cycle < look->next_cycle) {
         look->next_cycle = state->next_cycle;
     }
-    return 0;
+    return ISSUE_WENT_ON;
 }
 
 /* issue_now() where all ready warps wait for the same unit, which does not take one. */
@@ -632,24 +643,29 @@ static uint64_t issue_none(struct sm *sm, const struct sm_unit *unit)
 uint64_t issue_now(struct sm *sm)
 {
     const struct sm_unit *lsu = &sm->unit[UNIT_LSU];
-    if (sm->ready && !(sm->ready & ~lsu->ready_warps) && lsu_full(&sm->lsu)) {
+    struct sm_pass pass = {
+        .scheduler = sm->first_scheduler, .left = sm->spec->schedulers, .next_cycle = CYCLE_NEVER};
+    if (sm->turn.resumes) {
+        pass = sm->turn.pass;
+    } else if (sm->ready && !(sm->ready & ~lsu->ready_warps) && lsu_full(&sm->lsu)) {
         return issue_none(sm, lsu);
-    }
-    struct look look = {.next_cycle = CYCLE_NEVER};
-    bool waits = false;
-    uint32_t index = sm->first_scheduler, count = sm->spec->schedulers;
-    if ((sm->ready & (sm->ready - 1)) == 0 && sm->ready) {
+    } else if ((sm->ready & (sm->ready - 1)) == 0 && sm->ready) {
         /* One warp is ready, as in a pointer chase: nobody to compete with. */
-        index = sm->warp[__builtin_ctzll(sm->ready)].scheduler;
-        count = 1;
+        pass.scheduler = sm->warp[__builtin_ctzll(sm->ready)].scheduler;
+        pass.left = 1;
     }
-    for (; sm->ready && count > 0; count--) {
-        int rc = scheduler_cycle(sm, index, &look);
-        if (rc > 0 && !waits) {
-            sm->first_scheduler = index;
-            waits = true;
+    struct look look = {.next_cycle = pass.next_cycle};
+    for (; sm->ready && pass.left > 0; pass.left--) {
+        int rc = scheduler_cycle(sm, pass.scheduler, &look);
+        if (rc == ISSUE_AWAITS_TURN) {
+            pass.next_cycle = look.next_cycle;
+            return sm_await_turn(sm, &pass);
         }
-        index = index + 1 == sm->spec->schedulers ? 0 : index + 1;
+        if (rc == ISSUE_UNITS_TAKEN && !pass.waits) {
+            sm->first_scheduler = pass.scheduler;
+            pass.waits = true;
+        }
+        pass.scheduler = pass.scheduler + 1 == sm->spec->schedulers ? 0 : pass.scheduler + 1;
         if (rc < 0) {
             sm_fault(sm, rc);
             return CYCLE_NEVER;

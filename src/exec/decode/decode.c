@@ -189,6 +189,13 @@ static bool acts_at_issue(const struct ptx_insn *insn)
     return isa_row(insn->op)->at_issue && reaches_device_memory(insn);
 }
 
+/* Copies read device memory below the SM's own stores, and what they write is among these. */
+static bool goes_by_stores(const struct ptx_insn *insn)
+{
+    return insn->op == OP_BULK_IN || insn->op == OP_BULK_OUT || insn->op == OP_TENSOR_IN ||
+           insn->op == OP_TENSOR_OUT;
+}
+
 /* Copies in bulk see what was stored before such a fence alone. */
 static bool is_device_fence(const struct ptx_insn *insn)
 {
@@ -208,6 +215,7 @@ static void order_at_issue(struct exec_program *program)
         struct exec_uop_info *info = &program->infos[pc];
         bool acts = insn && !info->is_fragment && acts_at_issue(insn);
         info->is_outward = acts || (insn && isa_row(insn->op)->at_issue);
+        info->takes_turn = acts && !goes_by_stores(insn);
         info->releases |= acts;
         any |= acts;
         waits |= (acts && !info->is_bulk_copy) || (insn && is_device_fence(insn));
@@ -286,7 +294,8 @@ static void note_simple(struct exec_program *program)
         struct exec_uop_info *info = &program->infos[pc];
         note_places(info, registers);
         info->is_simple = (!info->is_lowered || is_one_slot(info)) && !info->is_async &&
-                          info->product_steps == 0 && info->reach == REACH_NOBODY;
+                          info->product_steps == 0 && info->reach == REACH_NOBODY &&
+                          !info->takes_turn;
         info->is_lanes = info->is_simple && !info->is_branch && !info->reads_clock &&
                          !info->is_division && info->unit != UNIT_SPECIAL &&
                          program->uops[pc].run == run_lanes;
@@ -429,6 +438,11 @@ bool exec_program_uses_heap(const struct exec_program *program)
 bool exec_program_acts_at_issue(const struct exec_program *program)
 {
     return program->acts_at_issue;
+}
+
+bool exec_program_calls_runtime(const struct exec_program *program)
+{
+    return program->calls_runtime;
 }
 
 bool exec_program_ctas_are_apart(const struct exec_program *program)

@@ -311,6 +311,7 @@ int decode_system(struct decoder *d)
     d->uop->option = (uint16_t)(row - rows);
     d->uop->system = call;
     bool allocates = row->run == run_device && row->kind == EXEC_DEVICE_MALLOC;
+    d->program->calls_runtime |= row->run == run_device;
     d->program->uses_heap |=
         allocates || row->run == run_heap_take || row->run == run_heap_take_aligned;
     return rc;

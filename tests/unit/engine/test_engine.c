@@ -207,6 +207,36 @@ static void a_failed_engine_runs_nothing_and_keeps_the_first_code(void **state)
     log_destroy(&log);
 }
 
+static void note_and_pause(void *ctx, uint64_t arg)
+{
+    note(ctx, arg);
+    engine_pause(((struct log *)ctx)->engine);
+}
+
+static void a_paused_engine_runs_nothing_more_until_it_goes_on(void **state)
+{
+    (void)state;
+    struct log log = log_create(4);
+    engine_at(log.engine, 10, 0, note_and_pause, &log, 1);
+    engine_at(log.engine, 10, 1, note, &log, 2);
+    engine_at(log.engine, 30, 0, note, &log, 3);
+    engine_run_before(log.engine, 100);
+    assert_int_equal(log.count, 1);
+    assert_int_equal(engine_now_ps(log.engine), 10);
+    assert_false(engine_step(log.engine));
+    engine_run(log.engine, ENGINE_NEVER);
+    assert_int_equal(log.count, 1);
+    engine_go_on(log.engine);
+    engine_run_before(log.engine, 30);
+    assert_int_equal(log.count, 2);
+    engine_pause(log.engine);
+    engine_fail(log.engine, SONDE_ENOMEM);
+    engine_go_on(log.engine); /* it has failed */
+    assert_false(engine_step(log.engine));
+    assert_int_equal(log.count, 2);
+    log_destroy(&log);
+}
+
 static void a_clock_edge_is_at_or_after_the_time(void **state)
 {
     (void)state;
@@ -399,6 +429,7 @@ int main(void)
         cmocka_unit_test(handlers_may_schedule_at_their_own_time_and_later),
         cmocka_unit_test(nothing_is_lost_when_scheduling_and_running_alternate),
         cmocka_unit_test(a_failed_engine_runs_nothing_and_keeps_the_first_code),
+        cmocka_unit_test(a_paused_engine_runs_nothing_more_until_it_goes_on),
         cmocka_unit_test(a_clock_edge_is_at_or_after_the_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -206,11 +206,13 @@ static void a_thread_reads_what_it_has_just_stored(void **state)
 }
 
 /*
- * An instruction that reads device memory when it is issued, which no thread reaches, makes a
- * launch run in one piece (exec.h, exec_program_acts_at_issue); everything else is the same.
+ * A call of the device's runtime that no thread reaches makes a launch run in one piece (exec.h,
+ * exec_program_calls_runtime); everything else is the same.
  */
 #define NEVER(instruction) "setp.ne.u32 %p7, %r1, %r1;\n@!%p7 bra DONE;\n" instruction "\nDONE:\n"
-#define AT_ISSUE "ldmatrix.sync.aligned.m8n8.x1.b16 {%r10}, [%rd0];"
+#define RUNTIME                                                                                    \
+    "{ .param .b32 code;\ncall.uni (code), __cudaCDP2GetLastError, ();\n"                          \
+    "ld.param.b32 %r10, [code+0]; }"
 #define PAGES                                                                                      \
     THREAD "mul.wide.u32 %rd2, %r1, 131072;\nadd.u64 %rd2, %rd2, %rd0;\n"                          \
            "ld.global.u32 %r4, [%rd2+131008];\nst.global.u32 [%rd0+4194300], %r4;\n"
@@ -232,7 +234,7 @@ static void where_nothing_is_full_windows_change_no_time(void **state)
     static char text[2][8192];
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
         snprintf(text[0], sizeof text[0], "%s%s", bodies[i], NEVER(LATER));
-        snprintf(text[1], sizeof text[1], "%s%s", bodies[i], NEVER(AT_ISSUE));
+        snprintf(text[1], sizeof text[1], "%s%s", bodies[i], NEVER(RUNTIME));
         struct program with = {"parted", text[0], 36, 32}, without = {"whole", text[1], 36, 32};
         /* From L2, then from DRAM by way of pages that TLBs know; the second one fills queues
          * there. */

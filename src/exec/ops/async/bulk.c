@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "exec/fault.h"
+#include "exec/memory/device.h"
 #include "exec/ops/async/place.h"
 #include "exec/ops/async/transfer.h"
 #include "util/error.h"
@@ -33,6 +34,21 @@ static void reduce(uint8_t *to, const uint8_t *from, uint64_t bytes, const struc
     }
 }
 
+/* False: memory is out, the error set. */
+static bool move(const struct exec_warp *warp, const struct uop_async *a, uint8_t *to,
+                 const uint8_t *from, uint32_t bytes)
+{
+    if (a->combine)
+        reduce(to, from, bytes, a);
+    else if (a->from.space == SPACE_GLOBAL)
+        device_read(warp, (uintptr_t)from, to, bytes);
+    else if (a->to.space == SPACE_GLOBAL)
+        return device_write(warp, (uintptr_t)to, from, bytes) == SONDE_OK;
+    else
+        memmove(to, from, bytes);
+    return true;
+}
+
 /* To one CTA; `rank` < 0: to where the address says. False: the fault is set. */
 static bool transfer(struct exec_warp *warp, const struct uop_async *a, uint32_t lane, int rank,
                      const uint8_t *from, uint32_t bytes)
@@ -44,11 +60,7 @@ static bool transfer(struct exec_warp *warp, const struct uop_async *a, uint32_t
         return false;
     if (barrier)
         async_tell(warp, lane, to, bytes, barrier);
-    if (a->combine)
-        reduce(to, from, bytes, a);
-    else
-        memmove(to, from, bytes);
-    return !barrier || transfer_count(warp, barrier, bytes);
+    return move(warp, a, to, from, bytes) && (!barrier || transfer_count(warp, barrier, bytes));
 }
 
 /* What it is, and the device memory that it reads or writes. */

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "exec/memory/stores.h"
+#include "exec/memory/device.h"
 #include "exec/ops/async/place.h"
 #include "util/error.h"
 
@@ -56,15 +56,11 @@ enum exec_event run_copy(struct exec_warp *warp, const struct uop *uop, uint32_t
 
 void commit_copy(const struct exec_warp *warp, const struct exec_access *access)
 {
-    const struct exec_stores *stores = warp->env->stores;
     for (uint32_t rest = access->lanes; rest; rest &= rest - 1) {
         uint32_t lane = lowest_lane(rest), count = (uint32_t)access->data[lane][1];
-        uint64_t address = access->address[lane];
         uint8_t bytes[COPY_BYTES_MAX] = {0};
         if (count > 0)
-            memcpy(bytes, (const uint8_t *)(uintptr_t)address, count);
-        if (count > 0 && stores && exec_stores_may_hold(stores, address, count))
-            exec_stores_patch(stores, address, bytes, count);
+            device_read(warp, access->address[lane], bytes, count);
         memcpy((uint8_t *)(uintptr_t)access->data[lane][0], bytes, access->bytes);
     }
 }

@@ -24,6 +24,7 @@
 
 #include "exec/cluster.h"
 #include "exec/fault.h"
+#include "exec/memory/device.h"
 #include "exec/memory/image.h"
 #include "exec/ops/async/place.h"
 #include "exec/ops/async/transfer.h"
@@ -65,24 +66,24 @@ struct job {
 static bool read_map(struct job *job, uint64_t address)
 {
     const struct exec_launch *launch = job->warp->cta->launch;
-    const uint8_t *from = NULL;
     uint32_t words[32];
+    bool found = true;
     if (generic_space(address) == SPACE_PARAM) {
         address -= EXEC_PARAM_WINDOW;
-        if (address <= launch->param_bytes && TENSOR_MAP_BYTES <= launch->param_bytes - address)
-            from = launch->params + address;
-    } else if (address % 64 == 0 && image_valid(launch->memory, address, TENSOR_MAP_BYTES)) {
-        from = (const uint8_t *)(uintptr_t)address;
+        found = address <= launch->param_bytes && TENSOR_MAP_BYTES <= launch->param_bytes - address;
+        if (found)
+            memcpy(words, launch->params + address, sizeof words);
+    } else {
+        found = address % 64 == 0 && image_valid(launch->memory, address, TENSOR_MAP_BYTES);
+        if (found)
+            device_read(job->warp, address, words, sizeof words);
     }
-    if (from) {
-        memcpy(words, from, sizeof words);
-        if (tensor_map_read(&job->map, words) && job->map.rank == job->t->rank &&
-            job->map.im2col == job->t->im2col)
-            return true;
-    }
+    if (found && tensor_map_read(&job->map, words) && job->map.rank == job->t->rank &&
+        job->map.im2col == job->t->im2col)
+        return true;
     fault_set(job->warp, job->warp->pc, job->lane, address,
-              from ? "the tensor map at 0x%" PRIx64 " is of another kind or rank"
-                   : "no tensor map of 128 bytes, aligned to 64, at 0x%" PRIx64,
+              found ? "the tensor map at 0x%" PRIx64 " is of another kind or rank"
+                    : "no tensor map of 128 bytes, aligned to 64, at 0x%" PRIx64,
               address);
     return false;
 }
@@ -109,8 +110,28 @@ static uint64_t converted(const struct tensor_map *map, uint64_t bits)
     return bits;
 }
 
-/* Elements [first, first + count) of a row, of one piece; global: the row's, NULL: outside. */
-static void move_piece(const struct job *job, uint8_t *shared, uint8_t *global, uint32_t first,
+/* One element, converted or combined; `there`: in device memory. False: memory is out. */
+static bool move_element(const struct job *job, uint8_t *shared, uint64_t there, uint32_t bytes)
+{
+    uint64_t mine = 0, old = 0;
+    device_read(job->warp, there, &old, bytes);
+    if (job->t->into_shared) {
+        old = converted(&job->map, old);
+        memcpy(shared, &old, bytes);
+        return true;
+    }
+    memcpy(&mine, shared, bytes);
+    if (job->combine) { /* while no other SM executes, so that nothing is kept back */
+        mine = job->combine(old, mine, 0);
+        memcpy((uint8_t *)(uintptr_t)there, &mine, bytes);
+        return true;
+    }
+    return device_write(job->warp, there, &mine, bytes) == SONDE_OK;
+}
+
+/* Elements [first, first + count) of a row, of one piece; global: the row's, 0: outside. False:
+ * memory is out, the error set. */
+static bool move_piece(const struct job *job, uint8_t *shared, uint64_t global, uint32_t first,
                        uint32_t count)
 {
     const struct tensor_map *map = &job->map;
@@ -118,27 +139,21 @@ static void move_piece(const struct job *job, uint8_t *shared, uint8_t *global, 
     bool plain = map->type != TENSOR_F32_FTZ && map->type != TENSOR_TF32_FTZ && !job->combine;
     int64_t x = (int64_t)job->at[0] + first;
     if (global && plain && x >= 0 && (uint64_t)x + count <= job->width) {
-        uint8_t *there = global + (uint64_t)x * bytes;
-        memcpy(job->t->into_shared ? shared : there, job->t->into_shared ? there : shared,
-               (size_t)count * bytes);
-        return;
+        uint64_t there = global + (uint64_t)x * bytes;
+        if (!job->t->into_shared)
+            return device_write(job->warp, there, shared, count * bytes) == SONDE_OK;
+        device_read(job->warp, there, shared, count * bytes);
+        return true;
     }
     for (uint32_t i = 0; i < count; i++, x++, shared += bytes) {
         bool inside = global && x >= 0 && (uint64_t)x < job->width;
-        uint8_t *there = inside ? global + (uint64_t)x * bytes : NULL;
-        uint64_t mine = 0, old = 0;
-        if (job->t->into_shared) {
-            if (inside)
-                memcpy(&old, there, bytes);
-            old = inside ? converted(map, old) : fill_of(map);
-            memcpy(shared, &old, bytes);
-        } else if (inside) {
-            memcpy(&mine, shared, bytes);
-            memcpy(&old, there, bytes);
-            mine = job->combine ? job->combine(old, mine, 0) : mine;
-            memcpy(there, &mine, bytes);
-        }
+        uint64_t fill = fill_of(map);
+        if (inside && !move_element(job, shared, global + (uint64_t)x * bytes, bytes))
+            return false;
+        if (!inside && job->t->into_shared)
+            memcpy(shared, &fill, bytes);
     }
+    return true;
 }
 
 /* What of a row at `address` is read or written. */
@@ -173,9 +188,9 @@ static bool move_row(const struct job *job, uint64_t row, const int64_t at[TENSO
     for (uint32_t first = 0; first < job->row_elements; first += elements) {
         uint32_t left = job->row_elements - first;
         uint64_t linear = (row * job->row_elements + first) * bytes;
-        move_piece(job, job->shared + swizzled(job, linear),
-                   inside ? (uint8_t *)(uintptr_t)address : NULL, first,
-                   left < elements ? left : elements);
+        if (!move_piece(job, job->shared + swizzled(job, linear), inside ? address : 0, first,
+                        left < elements ? left : elements))
+            return false;
     }
     return true;
 }

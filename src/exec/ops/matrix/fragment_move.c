@@ -14,8 +14,8 @@
  */
 #include <string.h>
 
+#include "exec/memory/device.h"
 #include "exec/memory/image.h"
-#include "exec/memory/stores.h"
 #include "exec/observe.h"
 #include "exec/ops/decoders.h"
 #include "exec/ops/matrix/matrix.h"
@@ -209,18 +209,15 @@ static int move_element(const struct exec_warp *warp, const struct exec_access *
                         uint32_t lane, uint64_t address, void *value, uint32_t bytes)
 {
     uint32_t space = access->space == SPACE_NONE ? access->lane_space[lane] : access->space;
-    struct exec_stores *stores = space == SPACE_SHARED ? NULL : warp->env->stores;
-    uint8_t *at =
-        space == SPACE_SHARED ? warp->cta->shared + address : (uint8_t *)(uintptr_t)address;
-    if (access->kind == ACCESS_FRAGMENT_STORE) {
-        if (stores)
-            return exec_stores_put(stores, address, value, bytes);
-        memcpy(at, value, bytes);
+    bool store = access->kind == ACCESS_FRAGMENT_STORE;
+    if (space == SPACE_SHARED) {
+        uint8_t *at = warp->cta->shared + address;
+        memcpy(store ? at : value, store ? value : at, bytes);
         return SONDE_OK;
     }
-    memcpy(value, at, bytes);
-    if (stores && exec_stores_may_hold(stores, address, bytes))
-        exec_stores_patch(stores, address, value, bytes);
+    if (store)
+        return device_write(warp, address, value, bytes);
+    device_read(warp, address, value, bytes);
     return SONDE_OK;
 }
 
