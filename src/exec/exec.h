@@ -357,8 +357,8 @@ bool exec_program_acts_at_issue(const struct exec_program *program);
  */
 bool exec_program_calls_runtime(const struct exec_program *program);
 /* Whether its CTAs may be tried on several host threads: no instruction orders them or tells of
- * their order (atomics of device memory, fences and accesses that order others, clocks, calls of
- * the driver), and all are of kinds that exec/memory/marks.h knows. */
+ * their order (atomics of device memory, fences and accesses that order others, clocks, what takes
+ * a turn), and all are of kinds that exec/memory/marks.h knows. */
 bool exec_program_ctas_are_apart(const struct exec_program *program);
 /* Whether it has instructions that other CTAs of the cluster see, or that wait for them. */
 bool exec_program_uses_clusters(const struct exec_program *program);

@@ -14,13 +14,13 @@ static bool is_outside(enum isa_space space)
 /* An access that tells of an order, or one that marks do not know. */
 static bool is_of_others(const struct uop *uop, const struct exec_uop_info *info)
 {
-    bool moves = info->is_load || info->is_store || info->is_atomic || info->is_fragment;
-    if (uop->run == run_texture || uop->inner == run_texture)
-        return true;
+    bool moves = info->is_load || info->is_store || info->is_atomic;
+    if (uop->run == run_texture || uop->inner == run_texture || info->is_fragment)
+        return false;
     if (!moves || !is_outside(info->space) || uop->run == run_copy)
         return false;
     if (uop->run != run_memory && uop->inner != run_memory)
-        return true; /* surfaces, fragments */
+        return true; /* surfaces */
     return info->is_atomic || uop->memory->is_volatile || uop->memory->cache_op == MOD_COP_cv;
 }
 
@@ -34,12 +34,11 @@ static bool is_fence_of_others(const struct ptx_insn *insn)
 
 bool decode_ctas_are_apart(const struct exec_program *program)
 {
-    if (program->acts_at_issue)
-        return false;
     for (uint32_t pc = 0; pc < program->length; pc++) {
         const struct ptx_insn *insn = program->insns[pc];
-        if (insn && (program->infos[pc].reads_clock || is_fence_of_others(insn) ||
-                     is_of_others(&program->uops[pc], &program->infos[pc])))
+        if (insn &&
+            (program->infos[pc].reads_clock || program->infos[pc].takes_turn ||
+             is_fence_of_others(insn) || is_of_others(&program->uops[pc], &program->infos[pc])))
             return false;
     }
     return true;

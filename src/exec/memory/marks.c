@@ -102,19 +102,13 @@ void marks_words(struct marks *marks, uint64_t address, uint32_t words)
     }
 }
 
-static bool lane_allowed(struct exec_warp *warp, const struct exec_access *access, uint32_t lane,
-                         bool writes)
+bool marks_bytes(const struct exec_warp *warp, uint32_t pc, uint64_t address, uint64_t bytes,
+                 bool writes)
 {
     struct marks *marks = warp->env->marks;
-    uint32_t space = access->space == SPACE_NONE ? access->lane_space[lane] : access->space;
-    uint64_t address = access->address[lane], bytes = (uint64_t)access->bytes * access->vec;
-    size_t *hint = &warp->state->extents[access->pc % EXTENT_HINTS];
-    if (access->kind == ACCESS_COPY)
-        bytes = access->data[lane][1];
-    if (bytes == 0 || (space != SPACE_GLOBAL && space != SPACE_CONST))
-        return true;
-    /* What lies nowhere is a fault. */
-    if (!image_valid_near(marks->image, hint, address, bytes))
+    size_t *hint = &warp->state->extents[pc % EXTENT_HINTS];
+    /* What lies nowhere is a fault, or an array's, which no program with marks writes. */
+    if (bytes == 0 || !image_valid_near(marks->image, hint, address, bytes))
         return true;
     if (!marks_allows(marks, *hint, writes))
         return false;
@@ -123,12 +117,18 @@ static bool lane_allowed(struct exec_warp *warp, const struct exec_access *acces
     return true;
 }
 
-bool marks_commits(struct exec_warp *warp, const struct exec_access *access)
+bool marks_commits(const struct exec_warp *warp, const struct exec_access *access)
 {
+    uint64_t bytes = (uint64_t)access->bytes * access->vec;
     bool allowed = true;
-    if (access->kind != ACCESS_LOAD && access->kind != ACCESS_STORE && access->kind != ACCESS_COPY)
+    if (access->kind != ACCESS_LOAD && access->kind != ACCESS_STORE)
         return true;
-    for (uint32_t rest = access->mask; allowed && rest; rest &= rest - 1)
-        allowed = lane_allowed(warp, access, lowest_lane(rest), access->kind == ACCESS_STORE);
+    for (uint32_t rest = access->mask; allowed && rest; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        uint32_t space = access->space == SPACE_NONE ? access->lane_space[lane] : access->space;
+        if (space == SPACE_GLOBAL || space == SPACE_CONST)
+            allowed = marks_bytes(warp, access->pc, access->address[lane], bytes,
+                                  access->kind == ACCESS_STORE);
+    }
     return allowed;
 }

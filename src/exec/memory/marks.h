@@ -66,7 +66,12 @@ static inline bool marks_allows(struct marks *marks, size_t extent, bool writes)
 /* Words from the one that `address` lies in on are written, in an allocation that allows it. */
 void marks_words(struct marks *marks, uint64_t address, uint32_t words);
 
-/* An access that is about to be committed; false: it is refused, and is not to happen. */
-bool marks_commits(struct exec_warp *warp, const struct exec_access *access);
+/* Bytes of device memory are about to be read or written by the instruction at `pc`; false: that is
+ * refused, and is not to happen. For warps that have marks. */
+bool marks_bytes(const struct exec_warp *warp, uint32_t pc, uint64_t address, uint64_t bytes,
+                 bool writes);
+
+/* The same of a load or store that is about to be committed; others ask for themselves. */
+bool marks_commits(const struct exec_warp *warp, const struct exec_access *access);
 
 #endif

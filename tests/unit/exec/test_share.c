@@ -2,6 +2,7 @@
  * Launches without timing on several host threads: which programs may, and that nothing shows
  * which thread ran what: memory, counts, and the error of the CTA that one thread would have told.
  */
+#include "support/buffer_texture.h"
 #include "support/exec_device.h"
 
 #include "exec/program.h"
@@ -17,12 +18,22 @@ static void open_body(struct device *dev, const char *body)
     snprintf(text, sizeof text,
              PTX_HEAD ".visible .entry k(.param .u64 p) {\n"
                       ".reg .u64 %%a, %%q, %%old;\n.reg .u32 %%r, %%s, %%i, %%n, %%u;\n"
-                      ".reg .f32 %%f;\n.reg .pred %%g;\n.shared .align 8 .b8 m[64];\n"
+                      ".reg .f32 %%f;\n.reg .pred %%g;\n.reg .b32 %%h<4>;\n"
+                      ".shared .align 16 .b8 m[64];\n"
                       "ld.param.u64 %%a, [p];\n%s\nret;\n}\n",
              body);
     device_open(dev, text, "k");
     dev->options.max_warp_insns = 0;
 }
+
+#define FRAGMENT_IN(from)                                                                          \
+    "wmma.load.c.sync.aligned.row.m16n16k16.global.f16 {%h0, %h1, %h2, %h3}, [" from "];\n"
+#define FRAGMENT_OUT(to)                                                                           \
+    "wmma.store.d.sync.aligned.row.m16n16k16.global.f16 [" to "], {%h0, %h1, %h2, %h3};\n"
+#define BULK_IN(from)                                                                              \
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [m], [" from                \
+    "], 32, [m+48];\n"
+#define BULK_OUT(to) "cp.async.bulk.global.shared::cta.bulk_group [" to "], [m], 16;\n"
 
 static bool apart(const char *body)
 {
@@ -46,6 +57,12 @@ static void ctas_are_apart_that_have_no_order_to_tell_of(void **state)
         "ld.volatile.shared.u32 %r, [m];\nst.global.u32 [%a], %r;",
         "mov.u32 %r, %warpid;\nst.global.u32 [%a], %r;",
         "nanosleep.u32 5;",
+        FRAGMENT_IN("%a"),
+        FRAGMENT_OUT("%a"),
+        "cp.async.ca.shared.global [m], [%a], 8;",
+        BULK_IN("%a"),
+        BULK_OUT("%a"),
+        "tex.1d.v4.u32.s32 {%r, %s, %i, %n}, [%a, {%u}];",
     };
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
         if (!apart(bodies[i]))
@@ -73,6 +90,8 @@ static void ctas_are_together_that_ask_about_each_other(void **state)
         "fence.sc.gpu;",
         "mov.u32 %r, %clock;\nst.global.u32 [%a], %r;",
         "mov.u64 %q, %globaltimer;\nst.global.u64 [%a], %q;",
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%a], [m], 16;",
+        "mbarrier.arrive.b64 %q, [%a];",
     };
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
         if (apart(bodies[i]))
@@ -279,6 +298,62 @@ static void stores_beside_each_other_do_not_meet(void **state)
     }
 }
 
+/* %old: where a CTA writes 64 words; %q: what it reads, which nobody writes, or that. The texture's
+ * texels are all that may be read. */
+static void check_moves(const char *moves, bool reads_what_is_written)
+{
+    struct device dev;
+    char body[3000];
+    snprintf(body, sizeof body, "%s%s%d;\n%s", NUMBERS UNEVEN_LOOP,
+             "mad.wide.u32 %old, %n, 256, %a;\nadd.u64 %q, %old, ",
+             reads_what_is_written ? 0 : 159744, moves);
+    uint64_t words = open_with_words(&dev, body), read = device_alloc(&dev, CTAS * 256 + 1024);
+    assert_int_equal(read, words + 159744);
+    for (uint32_t i = 0; i < CTAS * 64; i++)
+        ((uint32_t *)device_pointer(read))[i] = i * 2654435761u;
+    struct buffer_texture texture;
+    buffer_texture_make(&texture, reads_what_is_written ? words : read, CTAS * 256);
+    dev.launch.textures = &texture.texture;
+    dev.launch.texture_count = 1;
+    same_on_all(&dev, words, reads_what_is_written ? ALONE : SHARED);
+    assert_int_equal(*(uint32_t *)device_pointer(words + 64 * 300 * 4 + 4) != 0,
+                     !reads_what_is_written);
+    device_close(&dev);
+}
+
+/* The first warp of every other CTA moves what is two CTAs'. */
+#define FRAGMENTS                                                                                  \
+    "mov.u32 %s, %tid.x;\nsetp.ge.u32 %g, %s, 32;\n@%g bra end;\nand.b32 %s, %n, 1;\n"             \
+    "setp.ne.u32 %g, %s, 0;\n@%g bra end;\n" FRAGMENT_IN("%q") FRAGMENT_OUT("%old") "end:\n"
+#define COPIES                                                                                     \
+    "mov.u32 %s, %tid.x;\nsetp.lt.u32 %g, %s, 4;\nmad.wide.u32 %a, %s, 8, %q;\nmov.u32 %i, m;\n"   \
+    "mad.lo.u32 %u, %s, 8, %i;\n@%g cp.async.ca.shared.global [%u], [%a], 8;\n"                    \
+    "cp.async.wait_all;\nbar.sync 0;\nld.shared.u32 %r, [m+12];\n"                                 \
+    "mad.wide.u32 %a, %s, 4, %old;\nst.global.u32 [%a], %r;"
+#define BULK                                                                                       \
+    "mov.u32 %s, %tid.x;\nsetp.ne.u32 %g, %s, 0;\n@!%g mbarrier.init.shared.b64 [m+48], 1;\n"      \
+    "bar.sync 0;\n@%g bra wait;\nmbarrier.arrive.expect_tx.shared.b64 %a, [m+48], 32;\n" BULK_IN(  \
+        "%q") "wait:\nmbarrier.try_wait.parity.shared.b64 %g, [m+48], 0;\n@!%g bra wait;\n"        \
+              "bar.sync 0;\nld.shared.u32 %r, [m+20];\nsetp.ne.u32 %g, %s, 0;\n@%g bra "           \
+              "rest;\n" BULK_OUT(                                                                  \
+                  "%old") "rest:\nmad.wide.u32 %a, %s, 4, %old;\nsetp.ge.u32 %g, %s, 4;\n"         \
+                          "@%g st.global.u32 [%a], %r;"
+
+#define TEXELS                                                                                     \
+    "mov.u64 %q, 0x00fe00000000;\ntex.1d.v4.u32.s32 {%r, %h1, %h2, %h3}, [%q, {%i}];\n"            \
+    "mad.wide.u32 %a, %i, 4, %a;\nst.global.u32 [%a], %r;"
+
+static void what_is_no_plain_access_is_watched(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        check_moves(FRAGMENTS, i > 0);
+        check_moves(COPIES, i > 0);
+        check_moves(BULK, i > 0);
+        check_moves(TEXELS, i > 0);
+    }
+}
+
 static void ctas_that_are_together_run_on_one_thread(void **state)
 {
     (void)state;
@@ -385,6 +460,7 @@ int main(void)
         cmocka_unit_test(a_launch_that_writes_one_place_twice_runs_again_alone),
 #endif
         cmocka_unit_test(stores_beside_each_other_do_not_meet),
+        cmocka_unit_test(what_is_no_plain_access_is_watched),
         cmocka_unit_test(ctas_that_are_together_run_on_one_thread),
         cmocka_unit_test(clusters_stay_together),
         cmocka_unit_test(the_lowest_cta_that_faults_is_told),

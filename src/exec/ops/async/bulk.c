@@ -41,9 +41,9 @@ static bool move(const struct exec_warp *warp, const struct uop_async *a, uint8_
     if (a->combine)
         reduce(to, from, bytes, a);
     else if (a->from.space == SPACE_GLOBAL)
-        device_read(warp, (uintptr_t)from, to, bytes);
+        device_read(warp, warp->pc, (uintptr_t)from, to, bytes);
     else if (a->to.space == SPACE_GLOBAL)
-        return device_write(warp, (uintptr_t)to, from, bytes) == SONDE_OK;
+        return device_write(warp, warp->pc, (uintptr_t)to, from, bytes) == SONDE_OK;
     else
         memmove(to, from, bytes);
     return true;

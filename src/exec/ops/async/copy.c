@@ -60,7 +60,7 @@ void commit_copy(const struct exec_warp *warp, const struct exec_access *access)
         uint32_t lane = lowest_lane(rest), count = (uint32_t)access->data[lane][1];
         uint8_t bytes[COPY_BYTES_MAX] = {0};
         if (count > 0)
-            device_read(warp, access->address[lane], bytes, count);
+            device_read(warp, access->pc, access->address[lane], bytes, count);
         memcpy((uint8_t *)(uintptr_t)access->data[lane][0], bytes, access->bytes);
     }
 }

@@ -76,7 +76,7 @@ static bool read_map(struct job *job, uint64_t address)
     } else {
         found = address % 64 == 0 && image_valid(launch->memory, address, TENSOR_MAP_BYTES);
         if (found)
-            device_read(job->warp, address, words, sizeof words);
+            device_read(job->warp, job->warp->pc, address, words, sizeof words);
     }
     if (found && tensor_map_read(&job->map, words) && job->map.rank == job->t->rank &&
         job->map.im2col == job->t->im2col)
@@ -114,7 +114,8 @@ static uint64_t converted(const struct tensor_map *map, uint64_t bits)
 static bool move_element(const struct job *job, uint8_t *shared, uint64_t there, uint32_t bytes)
 {
     uint64_t mine = 0, old = 0;
-    device_read(job->warp, there, &old, bytes);
+    if (job->t->into_shared || job->combine)
+        device_read(job->warp, job->warp->pc, there, &old, bytes);
     if (job->t->into_shared) {
         old = converted(&job->map, old);
         memcpy(shared, &old, bytes);
@@ -126,7 +127,7 @@ static bool move_element(const struct job *job, uint8_t *shared, uint64_t there,
         memcpy((uint8_t *)(uintptr_t)there, &mine, bytes);
         return true;
     }
-    return device_write(job->warp, there, &mine, bytes) == SONDE_OK;
+    return device_write(job->warp, job->warp->pc, there, &mine, bytes) == SONDE_OK;
 }
 
 /* Elements [first, first + count) of a row, of one piece; global: the row's, 0: outside. False:
@@ -141,8 +142,8 @@ static bool move_piece(const struct job *job, uint8_t *shared, uint64_t global, 
     if (global && plain && x >= 0 && (uint64_t)x + count <= job->width) {
         uint64_t there = global + (uint64_t)x * bytes;
         if (!job->t->into_shared)
-            return device_write(job->warp, there, shared, count * bytes) == SONDE_OK;
-        device_read(job->warp, there, shared, count * bytes);
+            return device_write(job->warp, job->warp->pc, there, shared, count * bytes) == SONDE_OK;
+        device_read(job->warp, job->warp->pc, there, shared, count * bytes);
         return true;
     }
     for (uint32_t i = 0; i < count; i++, x++, shared += bytes) {

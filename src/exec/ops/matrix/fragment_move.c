@@ -216,8 +216,8 @@ static int move_element(const struct exec_warp *warp, const struct exec_access *
         return SONDE_OK;
     }
     if (store)
-        return device_write(warp, address, value, bytes);
-    device_read(warp, address, value, bytes);
+        return device_write(warp, access->pc, address, value, bytes);
+    device_read(warp, access->pc, address, value, bytes);
     return SONDE_OK;
 }
 

@@ -19,6 +19,7 @@
 #include "exec/fault.h"
 #include "exec/lane/float_format.h"
 #include "exec/memory/image.h"
+#include "exec/memory/marks.h"
 #include "exec/ops/texture/tex.h"
 #include "isa/lane_math.h"
 #include "util/error.h"
@@ -259,6 +260,17 @@ static int check_texels(struct exec_warp *warp, const struct exec_access *access
     return SONDE_OK;
 }
 
+/* Where marks are kept: whether its texels may be read. */
+static bool may_read(const struct exec_warp *warp, const struct exec_access *access,
+                     const struct texture_fetch *fetch, const struct footprint *footprint)
+{
+    bool may = true;
+    for (uint32_t i = 0; warp->env->marks && may && i < footprint->count; i++)
+        may = !footprint->address[i] || marks_bytes(warp, access->pc, footprint->address[i],
+                                                    fetch->image->texel_bytes, false);
+    return may;
+}
+
 /* What the instruction makes of the texture's floats or integers. */
 static uint32_t convert_component(uint32_t word, bool is_float, enum isa_type result)
 {
@@ -296,7 +308,7 @@ int commit_texture(struct exec_warp *warp, const struct uop_memory *memory,
         lane_fetch(&fetch, warp, uop, access, lane);
         texture_footprint(&footprint, &fetch);
         int rc = check_texels(warp, access, &fetch, &footprint, lane);
-        if (rc != SONDE_OK)
+        if (rc != SONDE_OK || !may_read(warp, access, &fetch, &footprint))
             return rc;
         texture_value(values, &fetch, &footprint);
         bool is_float = texture_gives_floats(fetch.image, &fetch.view);
