@@ -93,9 +93,10 @@ static inline void lanes_run(const struct exec_state *state, const struct uop *u
 /* Run functions, by file of ops/. */
 uop_run run_lanes, run_float, run_convert, run_select, run_pred_logic; /* alu.c */
 uop_run run_compare, run_set;                                          /* compare.c */
-uop_run run_carry, run_prmt_mode;                                      /* carry.c */
-uop_run run_pack, run_unpack, run_move_vector, run_move_wide;          /* move.c */
-uop_run run_memory, run_fence;                                         /* memory.c */
+bool compare_is_plain(const struct uop *uop); /* of all active lanes into one predicate */
+uop_run run_carry, run_prmt_mode;             /* carry.c */
+uop_run run_pack, run_unpack, run_move_vector, run_move_wide; /* move.c */
+uop_run run_memory, run_fence;                                /* memory.c */
 /* An access of `mask` at warp->pc with its addresses, which have not been looked at. */
 void memory_access_begin(const struct exec_warp *warp, const struct uop_memory *memory,
                          uint32_t mask, struct exec_access *access);

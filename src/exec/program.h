@@ -105,11 +105,24 @@ struct uop_switch {
 };
 
 /*
- * How a launch without timing executes a uop in a row with others (run/quick.c): a lane loop; a
- * load or store; an instruction that changes registers of its warp and nothing else; a branch. NO:
- * it does more, and comes alone.
+ * How a launch without timing executes a uop in a row with others (run/quick.c): a lane loop, or
+ * one without a guard of at most so many sources; a comparison into one predicate without a guard;
+ * a load or store, or without a guard one that struct direct_ways has; another instruction that
+ * changes registers of its warp and nothing else; a branch. NO: it does more, and comes alone.
  */
-enum uop_quick { QUICK_NO, QUICK_LANES, QUICK_ACCESS, QUICK_REGISTERS, QUICK_BRANCH };
+enum uop_quick {
+    QUICK_NO,
+    QUICK_LANES,
+    QUICK_LANES_2,
+    QUICK_LANES_3,
+    QUICK_COMPARE,
+    QUICK_ACCESS,
+    QUICK_SHARED,
+    QUICK_DEVICE,
+    QUICK_PARAMETER,
+    QUICK_REGISTERS,
+    QUICK_BRANCH
+};
 
 struct uop {
     uop_run *run;
@@ -140,6 +153,7 @@ struct uop {
     uint8_t dst_bytes; /* 4 or 8: stride of the destination's lanes */
     uint8_t specials;  /* bit i: special register special_ids[i] goes to slot i */
     uint8_t quick;     /* enum uop_quick */
+    uint8_t sources;   /* of a lane loop: how many it has; 0: up to UOP_SOURCES */
     bool whole;        /* all lanes of the warp that live execute it together (.aligned) */
     uint16_t special_ids[SPECIAL_VECTORS];
     uop_run *inner; /* what runs once special registers are fetched and a whole warp is there */

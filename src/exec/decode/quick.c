@@ -33,15 +33,45 @@ static bool changes_registers(uop_run *run)
     return is_among(run, list, sizeof list / sizeof *list);
 }
 
+static bool is_guarded(const struct uop *uop)
+{
+    return uop->guard != PRED_TRUE || uop->guard_flip;
+}
+
+/* A load or store that the direct way may take. */
+static enum uop_quick quick_access(const struct uop *uop)
+{
+    const struct uop_memory *memory = uop->memory;
+    if (is_guarded(uop) || !direct_ways())
+        return QUICK_ACCESS;
+    if (memory->shape == DIRECT_SHARED_WORD)
+        return QUICK_SHARED;
+    if (memory->shape == DIRECT_DEVICE_WORD)
+        return QUICK_DEVICE;
+    bool parameter = memory->shape == DIRECT_FIXED && memory->space == SPACE_PARAM;
+    return parameter && memory->kind == ACCESS_LOAD && memory->vec == 1 ? QUICK_PARAMETER
+                                                                        : QUICK_ACCESS;
+}
+
+/* A lane loop. */
+static enum uop_quick quick_loop(const struct uop *uop)
+{
+    if (is_guarded(uop) || uop->sources == 0 || uop->sources > 3)
+        return QUICK_LANES;
+    return uop->sources == 3 ? QUICK_LANES_3 : QUICK_LANES_2;
+}
+
 static enum uop_quick quick_of(const struct uop *uop)
 {
     uop_run *run = uop->specials ? uop->inner : uop->run;
+    if (!uop->specials && compare_is_plain(uop))
+        return QUICK_COMPARE;
     if (run == run_branch)
         return uop->specials ? QUICK_NO : QUICK_BRANCH;
     if (run == run_memory)
-        return !uop->specials && uop->memory->shape != DIRECT_NEVER ? QUICK_ACCESS : QUICK_NO;
+        return !uop->specials && uop->memory->shape != DIRECT_NEVER ? quick_access(uop) : QUICK_NO;
     if (run == run_lanes && !uop->specials)
-        return QUICK_LANES;
+        return quick_loop(uop);
     return changes_registers(run) && !reads_time(uop) ? QUICK_REGISTERS : QUICK_NO;
 }
 

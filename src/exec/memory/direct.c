@@ -32,3 +32,8 @@ direct_shared_fn *direct_shared(void)
         return direct_shared_avx512;
     return direct_shared_avx2 && lanes_have_avx2() ? direct_shared_avx2 : direct_shared_portable;
 }
+
+const struct direct_ways *direct_ways(void)
+{
+    return direct_ways_avx512.shared && lanes_have_avx512() ? &direct_ways_avx512 : NULL;
+}

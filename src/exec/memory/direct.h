@@ -14,6 +14,7 @@
 struct exec_access;
 struct exec_warp;
 struct uop;
+struct uop_memory;
 
 /*
  * Execute a uop whose run function is run_memory. False: it was left alone, nothing has changed.
@@ -35,5 +36,18 @@ direct_shared_fn *direct_shared(void); /* the best for this host */
 /* The same source for any processor, for AVX2 and for AVX-512 (NULL where the compiler cannot). */
 extern direct_fn *const direct_portable, *const direct_avx2, *const direct_avx512;
 direct_fn *direct_access(void); /* the best for this host */
+
+/*
+ * A word of each of all 32 lanes, for a caller that moves the warp on itself: DIRECT_SHARED_WORD;
+ * DIRECT_DEVICE_WORD, at warp->pc; a parameter of 4 or 8 bytes. False: nothing has changed, and
+ * direct_access() is to be tried.
+ */
+struct direct_ways {
+    bool (*shared)(const struct exec_warp *warp, const struct uop_memory *memory);
+    bool (*device)(const struct exec_warp *warp, const struct uop_memory *memory);
+    bool (*parameter)(const struct exec_warp *warp, const struct uop_memory *memory);
+};
+extern const struct direct_ways direct_ways_avx512; /* of NULLs where the compiler cannot */
+const struct direct_ways *direct_ways(void);        /* NULL: none are worth it on this host */
 
 #endif

@@ -248,8 +248,9 @@ PART void move_shared_words(uint32_t *lanes, uint8_t *shared, const lane_word *b
     }
 }
 
-/* DIRECT_SHARED_WORD: all lanes. */
-PART bool direct_shared_word(const struct exec_warp *warp, const struct uop_memory *memory)
+/* Halves of the warp that are each something else, or that are not allowed. */
+DIRECT_TARGET static bool shared_halves(const struct exec_warp *warp,
+                                        const struct uop_memory *memory)
 {
     const lane_word *base = lanes_at(warp->state, memory->base);
     uint32_t *lanes = lanes_at(warp->state, memory->elements[0].ref);
@@ -267,8 +268,38 @@ PART bool direct_shared_word(const struct exec_warp *warp, const struct uop_memo
     return true;
 }
 
+/* DIRECT_SHARED_WORD: all lanes. Both halves of the warp in rows, or at one place, are what comes
+ * most, and are told apart from all else together. */
+DIRECT_TARGET static bool direct_shared_word(const struct exec_warp *warp,
+                                             const struct uop_memory *memory)
+{
+    const __m512i steps =
+        _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60);
+    const lane_word *base = lanes_at(warp->state, memory->base);
+    uint32_t offset = (uint32_t)memory->offset, bytes = warp->cta->shared_bytes;
+    uint32_t first = base[0] + offset, second = base[16] + offset;
+    __m512i low = _mm512_sub_epi32(_mm512_loadu_si512(base), _mm512_set1_epi32((int)base[0])),
+            high =
+                _mm512_sub_epi32(_mm512_loadu_si512(base + 16), _mm512_set1_epi32((int)base[16]));
+    __m512i gaps =
+        _mm512_ternarylogic_epi32(_mm512_xor_si512(low, steps), high, steps, GAPS_OR_DIFFERENCE);
+    bool rows = !_mm512_test_epi32_mask(gaps, gaps);
+    low = _mm512_or_si512(low, high);
+    if ((first | second) & 3 || bytes < 64 || first > bytes - 64 || second > bytes - 64 ||
+        (!rows && _mm512_test_epi32_mask(low, low)))
+        return shared_halves(warp, memory);
+    uint32_t *lanes = lanes_at(warp->state, memory->elements[0].ref);
+    uint8_t *shared = warp->cta->shared;
+    bool load = memory->kind == ACCESS_LOAD;
+    enum spread spread = rows ? SPREAD_ROW : SPREAD_ONE;
+    move_shared_words(lanes, shared, base, offset, first, spread, load);
+    move_shared_words(lanes + 16, shared, base + 16, offset, second, spread, load);
+    return true;
+}
+
 /* All lanes' words from `first` on, in an allocation; false: the thread may not do that to it. */
-static bool note_row(struct marks *marks, size_t extent, uint64_t first, bool stores)
+__attribute__((noinline)) static bool note_row(struct marks *marks, size_t extent, uint64_t first,
+                                               bool stores)
 {
     if (!marks_allows(marks, extent, stores))
         return false;
@@ -305,7 +336,8 @@ PART bool is_row(const lane_dword *base, uint64_t start)
 }
 
 /* DIRECT_DEVICE_WORD: all lanes, in a row. */
-PART bool direct_device_row(const struct exec_warp *warp, const struct uop_memory *memory)
+DIRECT_TARGET static bool direct_device_row(const struct exec_warp *warp,
+                                            const struct uop_memory *memory)
 {
     struct exec_state *state = warp->state;
     const struct exec_memory *image = warp->cta->launch->memory;
@@ -329,6 +361,32 @@ PART bool direct_device_row(const struct exec_warp *warp, const struct uop_memor
     __m512i low = _mm512_loadu_si512(from), high = _mm512_loadu_si512((const uint32_t *)from + 16);
     _mm512_storeu_si512(to, low);
     _mm512_storeu_si512((uint32_t *)to + 16, high);
+    return true;
+}
+
+/* A load of a parameter into all lanes. */
+DIRECT_TARGET static bool direct_parameter(const struct exec_warp *warp,
+                                           const struct uop_memory *memory)
+{
+    const struct exec_launch *launch = warp->cta->launch;
+    uint64_t at = memory->offset, bytes = memory->bytes;
+    uint8_t *lanes = lanes_at(warp->state, memory->elements[0].ref);
+    if (at & (bytes - 1) || launch->param_bytes < bytes || at > launch->param_bytes - bytes)
+        return false;
+    __m512i all;
+    if (bytes == 4) {
+        int32_t word;
+        memcpy(&word, (const uint8_t *)launch->params + at, 4);
+        all = _mm512_set1_epi32(word);
+    } else {
+        int64_t word;
+        memcpy(&word, (const uint8_t *)launch->params + at, 8);
+        all = _mm512_set1_epi64(word);
+        _mm512_storeu_si512(lanes + 128, all);
+        _mm512_storeu_si512(lanes + 192, all);
+    }
+    _mm512_storeu_si512(lanes, all);
+    _mm512_storeu_si512(lanes + 64, all);
     return true;
 }
 
@@ -445,11 +503,14 @@ static inline bool direct_words(lane_word *lanes, const uint8_t *memory, const l
 #include "exec/memory/direct.inc"
 
 direct_fn *const direct_avx512 = access_avx512;
+const struct direct_ways direct_ways_avx512 = {direct_shared_word, direct_device_row,
+                                               direct_parameter};
 direct_shared_fn *const direct_shared_avx512 = shared_avx512;
 #else
 #include "exec/memory/direct.h"
 #include <stddef.h>
 
 direct_fn *const direct_avx512 = NULL;
+const struct direct_ways direct_ways_avx512 = {NULL, NULL, NULL};
 direct_shared_fn *const direct_shared_avx512 = NULL;
 #endif

@@ -62,6 +62,12 @@ enum exec_event run_compare(struct exec_warp *warp, const struct uop *uop, uint3
     return advance(warp);
 }
 
+bool compare_is_plain(const struct uop *uop)
+{
+    return uop->run == run_compare && uop->guard == PRED_TRUE && !uop->guard_flip &&
+           uop->option == JOIN_NONE && uop->pred_dst[1] == PRED_SINK;
+}
+
 /* set: true is all ones, or 1.0 in a float. */
 enum exec_event run_set(struct exec_warp *warp, const struct uop *uop, uint32_t mask,
                         struct exec_access *access)

@@ -150,6 +150,7 @@ int decode_regular(struct decoder *d)
     d->uop->dst_bytes = isa_type_info(entry->d)->bytes > 4 ? 8 : 4;
     rc = decode_dest(d, &d->uop->dst, &insn->operands[0],
                      shape == SHAPE_CVT ? 0 : d->uop->dst_bytes);
+    d->uop->sources = (uint8_t)strlen(letters);
     if (rc == SONDE_OK)
         rc = decode_sources(d, letters, entry);
     if (rc == SONDE_OK && shape == SHAPE_SELP) {

@@ -28,12 +28,18 @@ enum exec_row_kind exec_row_kind(const struct exec_program *program, uint32_t pc
         return ROW_LOAD;
     switch ((enum uop_quick)uop->quick) {
     case QUICK_LANES:
+    case QUICK_LANES_2:
+    case QUICK_LANES_3:
         return ROW_LANES;
+    case QUICK_COMPARE:
     case QUICK_REGISTERS:
         return ROW_REGISTERS;
     case QUICK_BRANCH:
         return ROW_BRANCH;
     case QUICK_ACCESS:
+    case QUICK_SHARED:
+    case QUICK_DEVICE:
+    case QUICK_PARAMETER:
         return memory->space == SPACE_SHARED && uop->guard == PRED_TRUE && !uop->guard_flip
                    ? ROW_SHARED
                    : ROW_NO;

@@ -35,6 +35,7 @@ struct runner {
     struct exec_state *spare[CTA_WARPS_MAX]; /* of those that have ended: the last is used first */
     uint32_t spares;
     direct_fn *direct;
+    struct direct_ways ways; /* for the kinds of uops that are only there where it has them */
     const struct exec_observer *observer; /* NULL: nobody observes */
     uint32_t shared_accesses;             /* of which it sees some */
     const uint8_t *watch;                 /* what it wants to see, by pc */

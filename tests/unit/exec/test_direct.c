@@ -236,14 +236,17 @@ static void a_bad_address_in_one_lane_is_a_fault_and_nothing_is_written(void **s
     }
 }
 
-/* The same in shared memory by addresses of 32 bits: beyond its end, and no multiple of 4. */
+/* The same in shared memory by addresses of 32 bits: beyond its end anyhow, no multiple of 4, in a
+ * row of which a half is beyond the end, all at one place that is. */
 static void so_is_one_in_shared_memory(void **state)
 {
     (void)state;
-    static const char *const steps[] = {"136", "6"};
+    static const struct {
+        uint32_t step, start;
+    } places[] = {{136, 0}, {6, 0}, {4, DATA_BYTES - 64}, {0, DATA_BYTES}};
     static struct outcome outcome;
     static const uint8_t zeros[DATA_BYTES];
-    for (int i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 2 * sizeof places / sizeof *places; i++) {
         char text[1024];
         snprintf(text, sizeof text,
                  PTX_HEAD ".visible .entry k(.param .u64 data, .param .u64 out, .param .u32 mask)\n"
@@ -251,9 +254,9 @@ static void so_is_one_in_shared_memory(void **state)
                           ".shared .align 16 .b8 s[%u];\nld.param.u32 %%m, [mask];\n"
                           "mov.u32 %%i, %%tid.x;\nshr.u32 %%m, %%m, %%i;\nand.b32 %%m, %%m, 1;\n"
                           "setp.ne.u32 %%p, %%m, 0;\nmov.u32 %%a, s;\n"
-                          "mad.lo.u32 %%a, %%i, %s, %%a;\n"
+                          "mad.lo.u32 %%a, %%i, %u, %%a;\nadd.u32 %%a, %%a, %u;\n"
                           "@%%p st.shared.u32 [%%a], %%i;\nret;\n}\n",
-                 DATA_BYTES, steps[i / 2]);
+                 DATA_BYTES, places[i / 2].step, places[i / 2].start);
         run_kernel(&outcome, text, i % 2 ? 0xfffffffe : UINT32_MAX, direct_access(), NULL);
         assert_int_equal(outcome.event, EXEC_FAULT);
         assert_memory_equal(outcome.shared, zeros, DATA_BYTES);
