@@ -360,6 +360,7 @@ static bool joins(struct links *links, struct flight *flight)
     return true;
 }
 
+/* `arg`: the request, which the engine has asked the host's caches for. */
 static void on_arrival(void *ctx, uint64_t arg)
 {
     struct flight *flight = ctx;
@@ -415,7 +416,7 @@ static bool links_send(void *self, struct mem_request *request)
         engine_fail(links->engine, error_memory());
     }
     request->arrive_ps = arrive_ps;
-    engine_at(links->engine, arrive_ps, links->source_id, on_arrival, flight, 0);
+    engine_at(links->engine, arrive_ps, links->source_id, on_arrival, flight, (uintptr_t)request);
     return true;
 }
 
