@@ -194,9 +194,9 @@ uint32_t mem_noc_held(struct mem_noc *noc, uint32_t source, uint64_t at_ps);
 /* What went one way; what a kind of network does not know is 0. */
 struct mem_noc_way_stats {
     uint64_t packets, flits, routers; /* arrived; of them; routers that the packets passed */
-    uint64_t sectors;                 /* of 32 bytes, that requests ask for or bring; of shared reads once */
-    uint64_t latency_ps;              /* from being sent to having arrived, in all */
-    uint64_t stalled_cycles;          /* in which a port could not send for want of a buffer */
+    uint64_t sectors;        /* of 32 bytes, that requests ask for or bring; of shared reads once */
+    uint64_t latency_ps;     /* from being sent to having arrived, in all */
+    uint64_t stalled_cycles; /* in which a port could not send for want of a buffer */
 };
 struct mem_noc_stats {
     struct mem_noc_way_stats requests, replies;

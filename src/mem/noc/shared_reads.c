@@ -32,8 +32,9 @@ static struct shared_read **bucket_of(const struct shared_reads *reads, uint32_t
 struct shared_read *shared_reads_find(struct shared_reads *reads, uint32_t group,
                                       const struct mem_request *request, uint64_t at_ps)
 {
-    struct shared_read **link = bucket_of(reads, group, request), *read, *found = NULL;
-    while ((read = *link)) {
+    struct shared_read **link = bucket_of(reads, group, request), *found = NULL;
+    while (*link) {
+        struct shared_read *read = *link;
         if (read->done_ps <= at_ps) {
             *link = read->next;
             pool_put(&reads->pool, read);
