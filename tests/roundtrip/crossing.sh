@@ -140,6 +140,21 @@ change closed 'kinds(P1=[(220, 32, .94)], P4=[(430, 31, .94)])'
 model closed v100
 has closed 'row: 1024 B'
 
+# So it is of a base in parts, where it is not told how far a row reaches; and there a broad class of hits is slices near and far.
+change rows 'l2["count"] = dict(value(2), unit="1"); kinds(P1=[(220, 32, .94)], P4=[(430, 31, .94)])'
+model rows a100
+has rows 'closed_page: false'
+hasnt rows 'row:'
+model wide a100
+has wide 'slice_latency: \[0, .* [3-9][0-9]'
+
+# A full warp's requests of 128 B that are answered five cycles apart pass a port of as many bytes as that takes, where no rate says more.
+change paced 'kinds(P1=[(220, 32, .94)], P4=[(400, 31, .94)])
+caches["l1_data"].update(present=True, fetch_granularity=dict(value(128), unit="B"))
+told.pop("loaded_latency", None); told["outstanding"] = {"request_cycles": 5 * 30 / 32}'
+model paced v100
+has paced 'reply_width: 32 B/cycle'
+
 # What lies before a cluster's cache of constants is less than the base's 8 cycles, where its misses come back sooner than those and L2.
 change sooner 'kinds(P1=[(220, 32, .94)], P4=[(400, 32, .94)])
 first, second = caches["constant_l1"], caches["constant_l15"]
