@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "infer/level.h"
 #include "infer/policy/policy.h"
 #include "util/error.h"
 
