@@ -50,7 +50,7 @@ static void report_progress(struct lab *lab, const struct level *level, size_t e
  */
 static uint64_t loads_of_level(const struct lab *lab, bool last)
 {
-    const uint64_t least_share = last ? 2 : 16; /* of all loads, one in so many. Blind trials */
+    const uint64_t least_share = last ? 2 : 32; /* of all loads, one in so many. Blind trials */
     uint64_t all = lab->options->max_cache_loads, left = all > lab->loads ? all - lab->loads : 1;
     uint64_t most = last ? all : lab->loads + (2 * left + 2) / 3;
     uint64_t least = lab->loads + all / least_share;
@@ -77,7 +77,7 @@ static bool is_small(const struct level *level)
 /* A published recipe walks a cache through again and again, for what is known by then: of the loads
  * that caches may take, one part in so many. Of a small cache noise alone makes it take as many.
  * Chosen. */
-static const uint64_t recipe_part = 11, small_recipe_part = 22;
+static const uint64_t recipe_part = 16, small_recipe_part = 32;
 
 static uint64_t loads_of_recipe(const struct level *level)
 {

@@ -31,7 +31,7 @@ void probe_live_limit(struct probe_live *live, uint64_t work);
 /* For a whole dissection: up to 25 s of a core. sim:h200 takes 18.5 and has its second TLB told. */
 #define PROBE_DISSECTION_WORK UINT64_C(18500000)
 /* Of that, for the structure of the caches. */
-#define PROBE_CACHE_LOADS UINT64_C(18000000)
+#define PROBE_CACHE_LOADS UINT64_C(26000000)
 
 /* Limits for infer_options, from the device's hard limits. */
 uint32_t probe_live_max_window(const struct probe_live *live);
