@@ -1,6 +1,6 @@
 #!/bin/sh
 # The parts of L2 are those that were told, not the base's: two that are found over a base of one, with what copies take where the
-# hits have two classes of equal shares; one over a base of two, though the geometry of L2 is the base's.
+# hits have two classes of equal shares; one over a base of two.
 cat >two.yaml <<'EOF'
 ---
 inherits: v100
@@ -28,7 +28,7 @@ closes() { # MODEL BASE PARTS
 }
 closes two v100 2 384
 grep -q '^  copy_latency: 9 cycles' again.yaml || fail "what copies take is lost: $(grep copy_latency again.yaml)"
-closes one gh100 1 "no value"
+closes one gh100 1 768
 
 # More classes than two: none of them is known to be copies, and slices that lie apart bring them about.
 python3 - <<'EOF' || fail "no doctored dissection"

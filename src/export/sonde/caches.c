@@ -721,12 +721,13 @@ static uint64_t l2_section(struct model_text *t, const struct latency_plan *plan
         }
         return (uint64_t)parts->slices * parts->count;
     }
-    uint64_t slices = slice_count(t, l2, &g);
+    uint64_t slices = slice_count(t, l2, &g), count = 0;
     model_line(t, 0, "", "l2:");
     if (!t->base->l2.enabled) {
         model_line(t, 1, "measured", "enabled: true");
     }
-    single_lines(t, "not found");
+    bool is_one = saved_u64(&count, l2, "count") && count == 1;
+    single_lines(t, is_one ? "measured" : "not found");
     level_lines(t);
     model_open_l2(t);
     slice_lines(t, l2, &g, slices);
