@@ -689,7 +689,10 @@ static int ways_among_far(struct level *level)
     const struct refusal why = level->lab->why;
     uint64_t reach = level->lab->options->max_footprint_bytes;
     uint32_t *lines = malloc(count * sizeof *lines);
-    int rc = lines ? INFER_UNDECIDED : error_memory();
+    int rc = INFER_UNDECIDED;
+    if (!lines) {
+        return error_memory();
+    }
     reach = reach < limits.far_bytes ? reach : limits.far_bytes;
     for (uint64_t step = 2; rc == INFER_UNDECIDED && step * level->fit.stride * count <= reach;
          step *= 2) {

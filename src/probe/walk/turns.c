@@ -85,21 +85,30 @@ int turns_check(const struct walk *walk)
                                    walk->width);
 }
 
-int turns_stage(struct probe_live *live, const struct walk *walk)
+/* The words in the order of the first turn, behind where the walk begins. */
+static void fill_words(uint32_t *words, const struct walk *walk, const uint64_t *sorted)
 {
-    uint64_t half = walk->count / 2, *sorted = NULL;
-    uint32_t *words = malloc((half + 1) * sizeof(*words));
-    int rc = words ? sort_halves(&sorted, walk) : error_memory();
-    for (uint64_t i = 0; rc == 0 && i < half; i++) {
+    uint64_t half = walk->count / 2;
+    words[0] = (uint32_t)walk_offset(walk, 0);
+    for (uint64_t i = 0; i < half; i++) {
         uint64_t at = (uint32_t)sorted[i], again = (uint32_t)sorted[half + i];
         words[at + 1] = half_word(walk, at + 1) | half_word(walk, again + 1) << TURN_BITS;
     }
-    if (rc == 0) {
-        words[0] = (uint32_t)walk_offset(walk, 0);
-        rc = buffer_reserve(live, &live->staging, (half + 1) * 4, 4096);
-        rc = rc < 0 ? rc
-                    : device_copy_to(live->device, live->staging.address, words, (half + 1) * 4);
+}
+
+int turns_stage(struct probe_live *live, const struct walk *walk)
+{
+    uint64_t count = walk->count / 2 + 1, *sorted = NULL;
+    uint32_t *words = malloc(count * sizeof(*words));
+    if (!words) {
+        return error_memory();
     }
+    int rc = sort_halves(&sorted, walk);
+    if (rc == 0) {
+        fill_words(words, walk, sorted);
+        rc = buffer_reserve(live, &live->staging, count * 4, 4096);
+    }
+    rc = rc < 0 ? rc : device_copy_to(live->device, live->staging.address, words, count * 4);
     free(sorted);
     free(words);
     return rc;
