@@ -691,6 +691,29 @@ static int set_hit_yardstick(struct study *s, const struct study *of, double at)
     return ray_measure(s->lab, &s->yard.one_cycles, &s->yard, &one, 1, 1);
 }
 
+/*
+ * Requests of single lanes may leave so late that what was full when others jumped had answers by
+ * then. Where two others jump, and sooner, its later jump tells nothing.
+ */
+static void drop_late_single(struct study *s)
+{
+    struct ray_result *single = &s->rays[0];
+    size_t sooner = 0;
+    if (s->ray_count == 0 || !single->jumped || single->ray.lanes != 1) {
+        return;
+    }
+    for (size_t i = 1; i < s->ray_count; i++) {
+        const struct ray_result *r = &s->rays[i];
+        sooner += r->jumped &&
+                  ray_requests(&r->ray, r->fits + 1) <= ray_requests(&single->ray, single->fits);
+    }
+    if (sooner >= 2) {
+        single->jumped = false;
+        single->fits = 0;
+        s->jumps--;
+    }
+}
+
 /* Rays of hits behind loads, where the time of the loads tells nothing; they come at that part of a
  * round trip. */
 static int study_hits_at(struct study *s, double at)
@@ -700,6 +723,7 @@ static int study_hits_at(struct study *s, double at)
     int rc = set_hit_yardstick(&hits, s, at);
     bool is_hit = rc == 0 && hits.yard.one_cycles < limits.hit_share * hits.yard.round_cycles;
     rc = rc || !is_hit ? rc : follow_hit_rays(&hits);
+    drop_late_single(&hits);
     rc = rc || hits.jumps == 0 ? rc : decide(&hits);
     /* One ray may jump where a warp's requests leave late; not two, at the same number. Nothing but
      * that number tells a table of instructions. */
