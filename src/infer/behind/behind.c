@@ -403,14 +403,14 @@ static int look_behind(struct level *level, struct sample *missed)
  */
 static int is_nearer(struct level *level, bool *nearer, const struct sample *missed, double before)
 {
-    struct walk_shape now = shape_behind(level), all = now;
+    struct walk_shape now = shape_behind(level);
     double few = 0, many = 0, slowest = sample_quantile(missed, limits.hit_share);
     *nearer = slowest < (1 - limits.drift) * before - limits.sooner_cycles;
     if (!*nearer) {
         return 0;
     }
     level->behind_quarters = 0;
-    all = shape_behind(level);
+    struct walk_shape all = shape_behind(level);
     int rc = sample_plain(level, &few, now);
     rc = rc ? rc : sample_plain(level, &many, all);
     *nearer = rc == 0 && few >= many - limits.quiet_cycles;
