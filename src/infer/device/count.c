@@ -396,6 +396,18 @@ static void report(struct counting *c, struct cache_result *result, uint32_t cou
     }
 }
 
+/* Does this cache, or one behind it, answer later than what lies behind that? */
+static bool is_overtaken(const struct counting *c)
+{
+    bool overtaken = c->of->timing.mirror.sum > 0;
+    for (size_t i = 0; i < c->lab->level_count; i++) {
+        const struct level_summary *other = &c->lab->levels[i];
+        bool behind = strcmp(other->info->behind, c->of->info->id) == 0;
+        overtaken = overtaken || (behind && other->timing.mirror.sum > 0);
+    }
+    return overtaken;
+}
+
 /* Three SMs that share with nobody stand for all of them; else each cache is sought. */
 static int count_one(struct counting *c, struct cache_result *result)
 {
@@ -418,7 +430,7 @@ static int count_one(struct counting *c, struct cache_result *result)
         return lab_undecided(c->lab, "loads of all SMs come as soon, and no miss is known that "
                                      "they could be");
     }
-    if (rc == 0 && c->of->timing.mirror.sum && most > 1) { /* ways to L2 differ from SM to SM */
+    if (rc == 0 && most > 1 && is_overtaken(c)) { /* ways to L2 differ from SM to SM */
         return lab_undecided(c->lab,
                              "what is behind the cache answers sooner than it: a hit of one "
                              "SM may be a miss of another");
