@@ -18,7 +18,7 @@
 /* Thresholds. Fixed by: blind trials (tests/blind). */
 static const struct {
     unsigned first_stride, max_ordered_count, rough_loads, rough, outermost_loads, records,
-        few_lines, nearer_cycles, runs;
+        few_lines, nearer_cycles, runs, most_interleaved;
     uint64_t max_ordered_bytes;
     double nearer;
 } limits = {
@@ -29,6 +29,8 @@ static const struct {
     .outermost_loads = 3000000, /* loads: an outermost cache that costs more where loads are dear
                                    and victims drawn is asked by lines far apart (large/spaced.c).
                                    Blind trials: what was found took 1 655 000 at most */
+    .most_interleaved = 512,    /* elements that fit, of a path whose words lie lines apart: their
+                                   sets are sought one by one */
     .records = 256,             /* of a window. Chosen */
     .few_lines = 4,             /* lines, of which less says nothing. Chosen */
     .runs = 6,                  /* walks at most that compare them. Chosen */
@@ -326,4 +328,15 @@ int level_capacity(struct level *level)
     int rc = find_capacity(level);
     level->late_loads = 0;
     return rc;
+}
+
+bool ways_apply(const struct level *level)
+{
+    const struct path_info *path = path_find(level->info->op);
+    bool is_many = path && path->interleave > 1 && level->fit.count > limits.most_interleaved;
+    if (is_many) {
+        lab_undecided(level->lab,
+                      "too many words of the thread fit to find out which of them conflict");
+    }
+    return !is_many;
 }

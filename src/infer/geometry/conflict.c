@@ -34,9 +34,9 @@
 /* Thresholds. Fixed by: blind trials (tests/blind). */
 static const struct {
     unsigned check_all, check_some, group_budget, ways_budget, max_passes, few_passes, min_passes,
-        most_spacings, most_ways, most_slow, most_interleaved, roughly, common_multiple, drawn_unit,
-        drawn_range, few_whole, drawn_less, drawn_budget, draws, narrow_least, narrow_walks,
-        narrow_warm, narrow_loads, narrow_most;
+        most_spacings, most_ways, most_slow, roughly, common_multiple, drawn_unit, drawn_range,
+        few_whole, drawn_less, drawn_budget, draws, narrow_least, narrow_walks, narrow_warm,
+        narrow_loads, narrow_most;
     uint64_t far_bytes;
     double drawn_sure;
 } limits = {
@@ -63,9 +63,7 @@ static const struct {
     .most_spacings = 2500,  /* spacings of a lattice that are tried */
     .most_ways = 512,       /* ways: more are not looked for */
     .most_slow = 128,       /* the same, where each verdict takes long */
-    .most_interleaved = 512, /* elements that fit, of a path whose words lie lines apart: their
-                                sets are sought one by one */
-    .roughly = 16,           /* one in so many more elements may fit where the edge is rough */
+    .roughly = 16,          /* one in so many more elements may fit where the edge is rough */
     .common_multiple =
         3840, /* lines: a multiple of 32, 48, 64, 80, 96, 128, 160, 192, 256 and more */
 };
@@ -736,17 +734,6 @@ static int doubt_whole(struct level *level)
  * nearly every line there is: then each step is a whole number of lines, and the index repeats in
  * whole steps.
  */
-bool ways_apply(const struct level *level)
-{
-    const struct path_info *path = path_find(level->info->op);
-    bool is_many = path && path->interleave > 1 && level->fit.count > limits.most_interleaved;
-    if (is_many) {
-        lab_undecided(level->lab,
-                      "too many words of the thread fit to find out which of them conflict");
-    }
-    return !is_many;
-}
-
 int level_ways(struct level *level)
 {
     const struct {

@@ -15,6 +15,9 @@
  * and of one where a thread's words lie lines apart. */
 int reference_by_words(struct level *level);
 int reference_interleaved(struct level *level);
+/* present.c: does the load with this level's operator come back sooner than the one that passes the
+ * cache by? `hits` is loads that circle in WORDS_BYTES. */
+int presence_check(struct level *level, const struct sample *hits);
 /* same.c: takes over the geometry, if it is the cache of a path that was examined before. */
 int level_find_same(struct level *level);
 

@@ -24,8 +24,7 @@
 static const struct {
     unsigned small_bytes, first_bytes, least_units, few, records, max_disorder, max_unit_words,
         least_delayed, many, again, alike_cycles;
-    double covered, drawn, together, clearly, by_noise, farther, alike, hit_share, by_itself,
-        longer, sooner, anywhere;
+    double covered, drawn, together, clearly, by_noise, alike, hit_share, by_itself, anywhere;
     uint64_t cheap_bytes, largest_cache;
 } limits = {
     .small_bytes = WORDS_BYTES, /* bytes: most caches hold so many */
@@ -34,11 +33,9 @@ static const struct {
     .clearly = 1.15,            /* times as long as next to all hits take: no hit */
     .by_noise = 1e-7,           /* chance: less likely is no noise */
     .anywhere = 0.01, /* chance: that often loads at any word begin so many units. Chosen */
-    .farther =
-        1.3,   /* times a hit: on a path of its own nothing as far as a plain load's is a hit */
-    .few = 50, /* loads: one in so many makes no class */
-    .records = 2048, /* loads of a window. Chosen */
-    .covered = 0.5,  /* share of the units that miss where they begin */
+    .few = 50,        /* loads: one in so many makes no class */
+    .records = 2048,  /* loads of a window. Chosen */
+    .covered = 0.5,   /* share of the units that miss where they begin */
     .drawn =
         0.35, /* the same of many: a cache that draws its victims keeps half of twice its size */
     .together = 0.02, /* share of the misses: fewer fall on both halves of a unit by noise. Of units
@@ -50,13 +47,11 @@ static const struct {
     .largest_cache = UINT64_C(64) << 20, /* bytes: larger caches are not looked for. Chosen */
     .alike = 0.2, /* share of the median: spread of loads that all take the same. Chosen */
     .hit_share =
-        0.98, /* share of the loads circling in 1 KiB that are hits for certain: noise is less */
-    .longer = 1.02,     /* times a load past the cache: no accident of a median. Chosen */
-    .sooner = 1.03,     /* times a load through the cache, the same where noise covers it. Chosen */
-    .again = 3,         /* times that both are asked again. Chosen */
-    .alike_cycles = 2,  /* by which hits differ where other work delays none. Chosen */
-    .by_itself = 0.004, /* share of the loads circling: that many are slow by themselves */
-    .least_delayed = 4, /* loads: fewer make no class. Chosen */
+        0.98,   /* share of the loads circling in 1 KiB that are hits for certain: noise is less */
+    .again = 3, /* times that circle and arrays are walked again. Chosen */
+    .alike_cycles = 2,      /* by which hits differ where other work delays none. Chosen */
+    .by_itself = 0.004,     /* share of the loads circling: that many are slow by themselves */
+    .least_delayed = 4,     /* loads: fewer make no class. Chosen */
     .max_unit_words = 2048, /* words: fetch units up to 8 KiB. Chosen */
 };
 enum { MOST_THRESHOLDS = 31 }; /* hits of many slices lie apart below that of misses */
@@ -67,107 +62,6 @@ static const struct place {
 } touched = {"", " after touching all of it"},
   unread_beside = {"blocks that nobody has read, beside ", " of which most miss,"},
   unread_alone = {"blocks that nobody has read, beside less than ", " that fit,"};
-
-/* Median latencies of loads that circle, with the level's operator and past the cache. */
-struct medians {
-    double own, beneath;
-};
-
-enum { SOONER = -1, ALIKE, LONGER };
-
-static int compare_medians(const struct medians *m)
-{
-    return m->own > limits.longer * m->beneath + 1   ? LONGER
-           : m->beneath > limits.sooner * m->own + 2 ? SOONER
-                                                     : ALIKE;
-}
-
-static int sample_medians(struct level *level, struct medians *out, uint32_t run)
-{
-    struct sample own, beneath;
-    int rc = words_sample(level, &own, level->info->op, limits.small_bytes, run);
-    if (rc) {
-        return rc;
-    }
-    rc = words_sample(level, &beneath, level->info->beneath, limits.small_bytes, run);
-    if (rc == 0) {
-        *out = (struct medians){sample_quantile(&own, 0.5), sample_quantile(&beneath, 0.5)};
-        sample_free(&beneath);
-    }
-    sample_free(&own);
-    return rc;
-}
-
-/*
- * Noise may cover what a cache saves, and other work on the GPU may have come in the way of one of
- * the two. So both are asked again, in turn. Plain loads are longer if the soonest of theirs are:
- * they take the same way. They are sooner if they are each time.
- */
-static int ask_again(struct level *level, int *how, struct medians *least)
-{
-    *how = compare_medians(least);
-    for (uint32_t run = 1; *how != ALIKE && run <= limits.again; run++) {
-        struct medians now;
-        int rc = sample_medians(level, &now, run);
-        if (rc) {
-            *how = *how == SOONER ? ALIKE : *how;
-            return lab_soft(rc) ? 0 : rc; /* a recording has them once */
-        }
-        least->own = fmin(least->own, now.own);
-        least->beneath = fmin(least->beneath, now.beneath);
-        bool still = *how == LONGER || compare_medians(&now) == SOONER;
-        *how = still ? compare_medians(least) : ALIKE;
-    }
-    return 0;
-}
-
-/* Does the load with this level's operator come back sooner than the one that passes the cache by?
- */
-static int check_presence(struct level *level, const struct sample *hits)
-{
-    struct sample beneath;
-    int rc = words_sample(level, &beneath, level->info->beneath, limits.small_bytes, 0);
-    if (rc) {
-        return rc;
-    }
-    double own = sample_quantile(hits, 0.9), other = sample_quantile(&beneath, 0.1);
-    /* Misses on another path than a plain load's may take more than one past the cache. */
-    level->timing.beneath_cycles = strcmp(level->info->op, "ca") == 0 ? other : INFINITY;
-    struct medians least = {sample_quantile(hits, 0.5), sample_quantile(&beneath, 0.5)};
-    sample_free(&beneath);
-    int how = compare_medians(&least);
-    rc = own < other || path_is_apart(level) ? 0 : ask_again(level, &how, &least);
-    if (rc) {
-        return rc;
-    }
-    /* Loads that take longer than those past the cache go another way: it may be on that. */
-    enum kept kept = own < other || how == SOONER ? KEPT : how == LONGER ? KEPT_UNCLEAR : KEPT_NOT;
-    if (path_is_apart(level)) {
-        rc = circle_keeps(level, &kept, hits); /* the path itself may be longer, or shorter */
-        if (other >
-            limits.farther * own) { /* hits are far nearer than that: nothing as far is one */
-            level->timing.beneath_cycles = fmin(level->timing.beneath_cycles, other);
-        }
-    }
-    if (rc) {
-        return rc;
-    }
-    if (kept == KEPT_UNCLEAR) {
-        return lab_undecided(level->lab,
-                             "latencies do not tell whether a line is kept: repeated loads take "
-                             "%.0f cycles through it, %.0f past it",
-                             least.own, least.beneath);
-    }
-    if (kept == KEPT_NOT) {
-        level->result->present = false;
-        return lab_absent(level->lab,
-                          "no such cache shows: repeated loads take %.0f cycles through it, "
-                          "%.0f past it",
-                          least.own, least.beneath);
-    }
-    level->result->present = true;
-    return 0;
-}
 
 struct pattern {
     uint32_t unit_words, phase;
@@ -796,7 +690,7 @@ int reference_by_words(struct level *level)
     level->timing.hit_cycles = sample_quantile(&circle.hits, 0.5);
     level->timing.beneath_cycles = INFINITY;
     if (level->info->beneath[0]) {
-        rc = check_presence(level, &circle.hits);
+        rc = presence_check(level, &circle.hits);
     }
     rc = rc ? rc : find_misses(level, &circle);
     if (lab_soft(rc)) {
