@@ -1,6 +1,6 @@
 #!/bin/sh
 # What loads of memory tell of parts of L2 over a base that has some, few late hits that are no slice, what entries of page tables stand
-# for, refreshes where misses have no classes, and a cluster's cache of constants that misses come back too soon from.
+# for, refreshes where misses have no classes, rows, ports by the pace of requests, whom a first TLB serves, and a cluster's cache of constants that misses come back too soon from.
 # whole: k20
 whole k20 told.json
 change() { # NAME PYTHON: a dissection NAME.json of `told`
@@ -154,6 +154,14 @@ caches["l1_data"].update(present=True, fetch_granularity=dict(value(128), unit="
 told.pop("loaded_latency", None); told["outstanding"] = {"request_cycles": 5 * 30 / 32}'
 model paced v100
 has paced 'reply_width: 32 B/cycle'
+
+# A first TLB of which nobody knows whom it serves has no more SMs than the second, which was told: gtx480's serves all.
+change narrow 'for one in tlbs.values():
+    one.update(present=True, page=dict(value(262144), unit="B"), miss_penalty=value(200), scope="cluster"); one.pop("status", None)
+tlbs["l1_tlb"]["scope"] = dict(missing)'
+model narrow gtx480
+has narrow 'scope: cluster .*it serves no more'
+has narrow 'scope: cluster .*measured'
 
 # What lies before a cluster's cache of constants is less than the base's 8 cycles, where its misses come back sooner than those and L2.
 change sooner 'kinds(P1=[(220, 32, .94)], P4=[(400, 32, .94)])

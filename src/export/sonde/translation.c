@@ -154,18 +154,29 @@ static bool shows_absent(const struct model_text *t, const char *id)
            strcmp(saved_text(tlb, "status", ""), "absent") == 0;
 }
 
+/* Whom the first TLB serves: as it was told, else as the base's, or as the second, if that was told
+ * to serve fewer. */
+static enum tlb_scope scope_of_first(const struct model_text *t)
+{
+    enum tlb_scope base = t->base->tlb_l1.scope;
+    enum tlb_scope most = scope_of(saved_tlb(t->root, "l2_tlb"), base);
+    return scope_of(saved_tlb(t->root, "l1_tlb"), most < base ? most : base);
+}
+
 /* A second TLB serves no fewer SMs than the first, whatever was told of it or stands in the base.
  */
 static void scope_line(struct model_text *t, const json_t *tlb)
 {
     const json_t *first = saved_tlb(t->root, "l1_tlb");
     const char *scope = saved_text(tlb, "scope", "");
-    enum tlb_scope least = scope_of(first, t->base->tlb_l1.scope);
+    enum tlb_scope least = scope_of_first(t);
     bool has_first = first || (!shows_absent(t, "l1_tlb") && t->base->tlb_l1.entries.enabled);
     if (has_first && tlb != first && scope_of(tlb, t->base->tlb_l2.scope) < least) {
         model_line(t, 1, "as the first: it serves no fewer", "scope: %s", scope_names[least]);
     } else if (*scope) {
         model_line(t, 1, "measured", "scope: %s", scope);
+    } else if (tlb == first && least != t->base->tlb_l1.scope) {
+        model_line(t, 1, "as the second: it serves no more", "scope: %s", scope_names[least]);
     }
 }
 
