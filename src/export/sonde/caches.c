@@ -443,27 +443,6 @@ static bool fits_cut(const struct model_text *t, const struct geometry *g, uint6
     return t->base->l2.index.kind == INDEX_HASH && g->sets >= slices && g->sets % slices == 0;
 }
 
-/* Two classes of equal shares are lines at home and copies; of others none says which they are, and
- * slices that lie apart bring them about as well. */
-static uint32_t copy_cycles(const json_t *l2)
-{
-    const json_t *classes = json_object_get(l2, "hit_latencies");
-    double share = json_number_of(json_array_get(classes, 0), "share");
-    bool are_halves = json_array_size(classes) == 2 && fabs(share - 0.5) <= limits.half_share;
-    return are_halves ? (uint32_t)(class_span(l2) + 0.5) : 0;
-}
-
-static void copy_line(struct model_text *t, const struct parts_plan *parts)
-{
-    const struct l2_parts_spec *base = &t->base->l2_parts;
-    if (parts->count == base->count && parts->copy_cycles != base->copy_cycles) {
-        model_line(t, 1,
-                   saved_cache(t->root, "l2") ? "measured: no class of hits is another's copies"
-                                              : "not measured: misses of L1 are told by one number",
-                   "copy_latency: %" PRIu32 " cycles", parts->copy_cycles);
-    }
-}
-
 /*
  * The most slices of a part, of as many as the base has, that share its sets out evenly, where just
  * so many sets were told and not which lines share one. Of few sets a modulus would have been
@@ -482,6 +461,16 @@ static uint32_t even_slices(const struct model_text *t, uint32_t most)
         slices--;
     }
     return slices;
+}
+
+/* Two classes of equal shares are lines at home and copies; of others none says which they are, and
+ * slices that lie apart bring them about as well. */
+static uint32_t copy_cycles(const json_t *l2)
+{
+    const json_t *classes = json_object_get(l2, "hit_latencies");
+    double share = json_number_of(json_array_get(classes, 0), "share");
+    bool are_halves = json_array_size(classes) == 2 && fabs(share - 0.5) <= limits.half_share;
+    return are_halves ? (uint32_t)(class_span(l2) + 0.5) : 0;
 }
 
 static void told_parts(struct parts_plan *parts, const struct model_text *t)
@@ -521,35 +510,6 @@ void model_parts(struct parts_plan *parts, const struct model_text *t)
     uint32_t even = is_base ? even_slices(t, parts->slices) : 0;
     parts->is_even = even > 0;
     parts->slices = even > 0 ? even : parts->slices;
-}
-
-/* One part, where the base has several. */
-static void single_lines(struct model_text *t, const char *comment)
-{
-    if (t->base->l2_parts.count > 1) {
-        model_line(t, 1, comment, "parts: 1");
-        model_line(t, 1, "", "part_of_cluster: []");
-    }
-}
-
-/* No distances of slices, where the base has some. */
-static void level_lines(struct model_text *t)
-{
-    if (t->base->l2_parts.slice_cycles.count) {
-        model_line(t, 1, "", "slice_latency: []");
-    }
-}
-
-/* Several, where the base has one: which of them is near to an SM was not written down. */
-static void cut_lines(struct model_text *t, const struct parts_plan *parts)
-{
-    model_line(t, 1, "measured", "parts: %" PRIu32, parts->count);
-    model_line(t, 1, "not measured: in turn", "part_of_cluster: []");
-    model_crossing_line(t, parts);
-    model_line(t, 1,
-               parts->copy_cycles ? "measured: two classes of hits, l2.hit_latencies"
-                                  : "not told apart from how far slices lie",
-               "copy_latency: %" PRIu32 " cycles", parts->copy_cycles);
 }
 
 /* Lines that are kept though written in part only: the base's word on lines of its length. */
@@ -594,7 +554,7 @@ static bool part_lines(struct model_text *t, const json_t *l2, const struct geom
     part.data = 0;
     model_line(t, 0, "", "l2:");
     if (is_cut) {
-        cut_lines(t, parts);
+        model_cut_lines(t, parts);
     } else {
         model_line(t, 1, "measured", "parts: %" PRIu64, count);
         near_lines(t, parts);
@@ -672,17 +632,17 @@ static void unknown_lines(struct model_text *t, const json_t *l2, const struct g
         model_replacement(t, l2, base->ways, &base->replacement);
     }
     if (parts->count > base_parts) {
-        cut_lines(t, parts);
+        model_cut_lines(t, parts);
     } else if (parts->count < base_parts) {
-        single_lines(t, "measured");
+        model_single_lines(t, "measured");
     } else {
         near_lines(t, parts);
-        copy_line(t, parts);
+        model_copy_line(t, parts);
     }
     if (is_apart) {
         model_distances(t, l2, parts);
     } else if (parts->count != base_parts) {
-        level_lines(t);
+        model_level_lines(t);
     }
 }
 
@@ -695,8 +655,8 @@ static uint64_t l2_section(struct model_text *t, const struct latency_plan *plan
     if (saved_is_absent(t->root, "l2")) {
         model_line(t, 0, "", "l2:");
         model_line(t, 1, "measured", "enabled: false");
-        single_lines(t, "");
-        level_lines(t);
+        model_single_lines(t, "");
+        model_level_lines(t);
         return t->base->l2_slices;
     }
     geometry_read(&g, l2, t->base->l2.line_bytes);
@@ -710,14 +670,14 @@ static uint64_t l2_section(struct model_text *t, const struct latency_plan *plan
         return t->base->l2_slices;
     }
     if (part_lines(t, l2, &g, parts)) {
-        copy_line(t, parts);
+        model_copy_line(t, parts);
         model_open_l2(t);
         bool is_cut = t->base->l2_parts.count != parts->count;
         if (json_array_size(json_object_get(l2, "hit_latencies")) &&
             (!is_cut || classes_lie_apart(t, l2, parts))) {
             model_distances(t, l2, parts);
         } else if (parts->is_even) {
-            level_lines(t);
+            model_level_lines(t);
         }
         return (uint64_t)parts->slices * parts->count;
     }
@@ -727,8 +687,8 @@ static uint64_t l2_section(struct model_text *t, const struct latency_plan *plan
         model_line(t, 1, "measured", "enabled: true");
     }
     bool is_one = saved_u64(&count, l2, "count") && count == 1;
-    single_lines(t, is_one ? "measured" : "not found");
-    level_lines(t);
+    model_single_lines(t, is_one ? "measured" : "not found");
+    model_level_lines(t);
     model_open_l2(t);
     slice_lines(t, l2, &g, slices);
     geometry_lines(t, l2, &g, slices, t->base->l2.index.kind == INDEX_HASH && !is_even(l2, &g),

@@ -141,3 +141,45 @@ void model_crossing_line(struct model_text *t, const struct parts_plan *parts)
                    "crossing: {latency: %" PRIu32 " cycles}", t->base->l2_parts.crossing_cycles);
     }
 }
+
+/* ---- parts of L2, one or several ---- */
+
+void model_copy_line(struct model_text *t, const struct parts_plan *parts)
+{
+    const struct l2_parts_spec *base = &t->base->l2_parts;
+    if (parts->count == base->count && parts->copy_cycles != base->copy_cycles) {
+        model_line(t, 1,
+                   saved_cache(t->root, "l2") ? "measured: no class of hits is another's copies"
+                                              : "not measured: misses of L1 are told by one number",
+                   "copy_latency: %" PRIu32 " cycles", parts->copy_cycles);
+    }
+}
+
+/* One part, where the base has several. */
+void model_single_lines(struct model_text *t, const char *comment)
+{
+    if (t->base->l2_parts.count > 1) {
+        model_line(t, 1, comment, "parts: 1");
+        model_line(t, 1, "", "part_of_cluster: []");
+    }
+}
+
+/* No distances of slices, where the base has some. */
+void model_level_lines(struct model_text *t)
+{
+    if (t->base->l2_parts.slice_cycles.count) {
+        model_line(t, 1, "", "slice_latency: []");
+    }
+}
+
+/* Several, where the base has one: which of them is near to an SM was not written down. */
+void model_cut_lines(struct model_text *t, const struct parts_plan *parts)
+{
+    model_line(t, 1, "measured", "parts: %" PRIu32, parts->count);
+    model_line(t, 1, "not measured: in turn", "part_of_cluster: []");
+    model_crossing_line(t, parts);
+    model_line(t, 1,
+               parts->copy_cycles ? "measured: two classes of hits, l2.hit_latencies"
+                                  : "not told apart from how far slices lie",
+               "copy_latency: %" PRIu32 " cycles", parts->copy_cycles);
+}

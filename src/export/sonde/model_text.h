@@ -175,6 +175,12 @@ struct latency_plan {
 /* l2.crossing, where it was measured and the model has parts. */
 bool model_tells_crossing(const struct model_text *t, const struct parts_plan *parts);
 void model_crossing_line(struct model_text *t, const struct parts_plan *parts);
+/* Of L2's parts: what copies take; one, where the base has several; no distances of slices, where
+ * it has some; several, where it has one. */
+void model_copy_line(struct model_text *t, const struct parts_plan *parts);
+void model_single_lines(struct model_text *t, const char *comment);
+void model_level_lines(struct model_text *t);
+void model_cut_lines(struct model_text *t, const struct parts_plan *parts);
 /* Starts from the base's values; what was measured changes them. What no whole number of cycles
  * from 0 on can bring about stays as near as it can. */
 void latencies_plan(struct latency_plan *plan, const struct model_text *t);

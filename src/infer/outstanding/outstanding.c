@@ -33,7 +33,7 @@
 /* Thresholds. Fixed by: blind trials of outstanding loads (tests/blind/outstanding.c). */
 static const struct {
     double jump_share, merger_jump_share, slack, steady_share, cold, cold_sure, cold_jump_share,
-        hit_at, hit_at_last, hit_late, hit_jump_share, hit_share, apart, waits;
+        hit_at, hit_at_last, hit_late, hit_jump_share, hit_share;
     unsigned most_full, most_loads, outside, hit_jump;
 } limits = {
     .jump_share = 0.25,        /* share of a single load's time: a jump */
@@ -50,12 +50,9 @@ static const struct {
     .hit_share = 0.8,        /* of a round trip: what takes longer is no hit. Chosen */
     .hit_jump_share = 0.06,  /* of a single load's time: what a hit waits longer at once, */
     .hit_jump = 10,          /* and so many cycles. Both chosen */
-    .apart = 0.3,    /* of what waiting costs: as one that waits, or that does not. Chosen */
-    .waits = 0.85,   /* confidence where the second load of a line waits: of a table that has no
-                        mergers, which need not be what is full. Chosen */
-    .outside = 40,   /* cycles of a load before it has a place, and after. Chosen */
-    .most_full = 4,  /* loads of a thread where all lanes load */
-    .most_loads = 8, /* loads of a warp, on rays: 8 x 32 instructions reach far enough */
+    .outside = 40,           /* cycles of a load before it has a place, and after. Chosen */
+    .most_full = 4,          /* loads of a thread where all lanes load */
+    .most_loads = 8,         /* loads of a warp, on rays: 8 x 32 instructions reach far enough */
 };
 #define MOST_RAYS 8
 
@@ -325,142 +322,19 @@ static const struct ray_result *clearest(const struct study *s)
     return best;
 }
 
-/*
- * Warps that ask for a quarter more than fits (`times`), in as few instructions as possible, of at
- * least four lanes. In pairs, they share the lines of three in four lanes, and ask for five in
- * eight as many: all fit into a table, and none waits. Where each request counts, some wait for the
- * first answer, and among them lanes that share nothing, which then wait for their own, as without
- * pairs. (A line that is shared would be in L1 by then.)
- */
-static bool pairs_shape(const struct study *s, struct ray *ray, uint32_t *loads, double size,
-                        double times)
-{
-    uint32_t best = UINT32_MAX;
-    for (uint32_t l = 1; l <= s->loads; l++) {
-        for (uint32_t warps = 2; warps <= (s->yard.hit ? OUT_WARP - 2 : OUT_WARP); warps += 2) {
-            for (uint32_t lanes = 4; lanes <= OUT_WARP; lanes += 4) {
-                uint32_t all = l * warps * lanes, rank = l * warps * OUT_BLOCK + lanes;
-                if (all >= times * size + lanes && all * 5 <= 8 * size && rank < best) {
-                    best = rank;
-                    *loads = l;
-                    *ray = (struct ray){
-                        .axis = RAY_LOADS, .warps = warps, .lanes = lanes, .merge = 1, .share = 1};
-                }
-            }
-        }
-    }
-    return best < UINT32_MAX;
-}
-
-/* The time of as many requests as pairs have lines: pairs take that where a line counts once. 0: a
- * recording has no such loads. */
-static int measure_lines(struct study *s, double *cycles, const struct ray *alone, uint32_t loads)
-{
-    struct ray lines = *alone;
-    lines.lanes = (5 * alone->lanes + 7) / 8;
-    int rc = ray_measure(s->lab, cycles, &s->yard, &lines, loads, 1);
-    *cycles = rc ? 0 : *cycles;
-    return rc && lab_soft(rc) ? 0 : rc;
-}
-
-/*
- * By hits, behind a little more than fits, and a little less. Pairs that share lines make a hit
- * wait where each request counts, and not where a line does; where the second of a pair finds no
- * merger, also behind few.
- */
-static int tell_table_by_hits(struct study *s, double size, double *confidence)
-{
-    struct ray over, fewer;
-    uint32_t loads = 1;
-    double cycles[2][2] = {{0}}; /* over or fewer; apart or in pairs */
-    char id[24];
-    int rc = 0;
-    if (!pairs_shape(s, &over, &loads, size, 1)) {
-        return 0;
-    }
-    fewer = over;
-    while (fewer.warps > 2 && fewer.warps * fewer.lanes * loads > size) {
-        fewer.warps -= 2;
-    }
-    if (fewer.warps * fewer.lanes * loads > size) {
-        return 0;
-    }
-    for (int k = 0; k < 4 && rc == 0; k++) {
-        struct ray ray = k / 2 ? fewer : over;
-        ray.share = k % 2 ? 2 : 1;
-        ray.apart = k % 2 ? ray.lanes / 4 : 0;
-        rc = ray_measure(s->lab, &cycles[k / 2][k % 2], &s->yard, &ray, loads, 1);
-    }
-    /* One request too many costs that; many, each of which waits for an answer more, cost more. */
-    const struct ray_result *jump = clearest(s);
-    double none = cycles[1][0], height = jump->after_cycles - jump->before_cycles;
-    if (rc || cycles[0][0] - none < (1 - limits.apart) * height) {
-        return rc;
-    }
-    double few = (cycles[1][1] - none) / height, many = (cycles[0][1] - none) / height;
-    bool alone = few > 1 - limits.apart, as_table = alone || many < limits.apart,
-         as_limit = few < limits.apart && many > 1 - limits.apart;
-    lab_evidence(s->lab, id, "outstanding",
-                 "threads hit=%u lanes=%u loads=%u: a hit takes %.0f cycles behind %u requests of "
-                 "%u warps, with share=2 common=%u, where pairs of warps share lines, %.0f; behind "
-                 "those of %u warps %.0f and %.0f: %s",
-                 s->yard.hit, over.lanes, loads, cycles[0][0], over.warps * over.lanes * loads,
-                 over.warps, over.lanes - over.lanes / 4, cycles[0][1], fewer.warps, none,
-                 cycles[1][1],
-                 alone      ? "the second of a pair has to wait"
-                 : as_table ? "a line counts once"
-                 : as_limit ? "each request counts"
-                            : "undecided");
-    if (as_table || as_limit) {
-        *confidence = alone ? fmin(*confidence, limits.waits) : *confidence;
-        say_kind(s, as_limit ? "request_limit" : "mshr", *confidence, id);
-    }
-    return 0;
-}
-
 static int tell_table(struct study *s, double size, double *confidence)
 {
-    if (s->yard.hit) {
-        return tell_table_by_hits(s, size, confidence);
+    struct table_study table = {.lab = s->lab,
+                                .yard = &s->yard,
+                                .loads = s->loads,
+                                .jump = clearest(s),
+                                .confidence = *confidence};
+    int rc = table_tell(&table, size);
+    if (rc == 0 && table.kind) {
+        *confidence = table.confidence;
+        say_kind(s, table.kind, table.confidence, table.id);
     }
-    const struct ray_result *jump = clearest(s);
-    double height = jump->after_cycles - jump->before_cycles, apart = 0, paired = 0, lines = 0;
-    struct ray alone;
-    uint32_t loads = 1;
-    char id[24];
-    if (!pairs_shape(s, &alone, &loads, size, 1.25) && !pairs_shape(s, &alone, &loads, size, 1)) {
-        return 0;
-    }
-    struct ray pairs = alone;
-    pairs.share = 2;
-    pairs.apart = alone.lanes / 4;
-    int rc = ray_measure(s->lab, &apart, &s->yard, &alone, loads, 1);
-    rc = rc ? rc : ray_measure(s->lab, &paired, &s->yard, &pairs, loads, 1);
-    rc = rc ? rc : measure_lines(s, &lines, &alone, loads);
-    if (rc) {
-        return rc;
-    }
-    /* What waits for the first answer may hit the line by then, so that pairs are a little sooner
-     * under a limit, too. */
-    height = lines > 0 && paired < apart ? fmax(height, apart - lines) : height;
-    /* Where pairs take longer than loads apart, the second of a pair finds no merger: that is a
-     * table's, and no limit makes loads of one line slower. What counts may be another's. */
-    bool as_table = fabs(apart - paired) > 0.5 * height,
-         as_limit = fabs(apart - paired) < 0.25 * height;
-    lab_evidence(
-        s->lab, id, "outstanding",
-        "threads lanes=%u loads=%u: %u requests of %u warps take %.0f cycles, with share=2 "
-        "common=%u, where pairs of warps share lines, %.0f: %s",
-        alone.lanes, loads, ray_requests(&alone, loads), alone.warps, apart,
-        alone.lanes - alone.lanes / 4, paired,
-        as_table   ? paired < apart ? "a line counts once" : "the second of a pair has to wait"
-        : as_limit ? "each request counts"
-                   : "undecided");
-    if (as_limit || as_table) {
-        *confidence = as_table && paired >= apart ? fmin(*confidence, limits.waits) : *confidence;
-        say_kind(s, as_limit ? "request_limit" : "mshr", *confidence, id);
-    }
-    return 0;
+    return rc;
 }
 
 /* ---- mergers ---- */

@@ -70,4 +70,16 @@ int ray_steps(struct lab *lab, bool *steps, const struct yardstick *yard, const 
 int ray_follow(struct lab *lab, struct ray_result *out, const struct yardstick *yard,
                const struct ray *ray);
 
+/* table.c: whether what `size` requests fill is a table of lines or a limit on requests. */
+struct table_study {
+    struct lab *lab;
+    const struct yardstick *yard;
+    uint32_t loads;                /* in flight of a warp, at most */
+    const struct ray_result *jump; /* the clearest of those that show it */
+    double confidence;             /* of what is told, at most; and what it is */
+    const char *kind;              /* "mshr", "request_limit"; NULL: undecided */
+    char id[24];                   /* of the evidence */
+};
+int table_tell(struct table_study *t, double size);
+
 #endif

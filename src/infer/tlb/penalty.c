@@ -88,8 +88,11 @@ static bool has_data(const struct tlb_lab *tl, double more)
            more <= tl->data_most + limits.apart_cycles;
 }
 
-int tlb_penalty_apart(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
-                      uint64_t reach)
+/* Where there is no noise, and L2 may have missed the lines as well: a walk over drawn places, of
+ * which it has most. Both penalties are that of the level alone, if what is left is missing data.
+ */
+static int penalty_apart(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
+                         uint64_t reach)
 {
     struct tlb_ring ring;
     struct tlb_view view = {0};
@@ -120,10 +123,11 @@ int tlb_penalty_apart(struct tlb_lab *tl, struct tlb_result *out, struct tlb_lev
     return rc;
 }
 
-void tlb_penalty_settle(struct tlb_result *out, struct tlb_level *level,
-                        struct tlb_penalties *penalties)
+int tlb_penalty_settle(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
+                       struct tlb_penalties *penalties, uint64_t reach)
 {
     const size_t count = penalties->count;
+    int rc = penalty_apart(tl, out, level, reach);
     sort_double(penalties->of, count);
     if (count == TLB_PENALTIES) {
         level->penalty = out->miss_penalty.value = penalties->of[count / 2];
@@ -132,4 +136,5 @@ void tlb_penalty_settle(struct tlb_result *out, struct tlb_level *level,
         limits.agree_cycles + limits.agree * level->penalty) {
         out->miss_penalty.confidence = fmin(out->miss_penalty.confidence, limits.disagree);
     }
+    return rc;
 }

@@ -665,9 +665,8 @@ static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
     if (out->miss_penalty.status == ATTRIBUTE_MEASURED && (rc == 0 || rc == INFER_UNDECIDED)) {
         const struct refusal why = tl->lab->why;
         int again = tlb_penalty_again(tl, &penalties, level, search->stride, search->reach);
-        again = again ? again : tlb_penalty_apart(tl, out, level, search->reach);
+        again = again ? again : tlb_penalty_settle(tl, out, level, &penalties, search->reach);
         tl->lab->why = why;
-        tlb_penalty_settle(out, level, &penalties);
         rc = again ? again : rc;
     }
     return rc;

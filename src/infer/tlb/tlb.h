@@ -240,13 +240,10 @@ double tlb_penalty_confidence(const struct tlb_lab *tl, const struct tlb_level *
  * nothing. */
 int tlb_penalty_again(struct tlb_lab *tl, struct tlb_penalties *out, const struct tlb_level *level,
                       uint64_t stride, uint64_t reach);
-/* Where there is none, and L2 may have missed the lines as well: a walk over drawn places, of which
- * it has most. Both penalties are that of the level alone, if what is left is missing data. */
-int tlb_penalty_apart(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
-                      uint64_t reach);
-/* The middle one, where all were had; where they disagree it is not sure. */
-void tlb_penalty_settle(struct tlb_result *out, struct tlb_level *level,
-                        struct tlb_penalties *penalties);
+/* The middle one, where all were had; where they disagree it is not sure. Where there is no noise,
+ * what L2 missed beside is taken off. `reach`: bytes of the walk. */
+int tlb_penalty_settle(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
+                       struct tlb_penalties *penalties, uint64_t reach);
 
 /* ---- the steps; each returns 0, INFER_UNDECIDED or an error ---- */
 
