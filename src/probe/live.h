@@ -98,7 +98,7 @@ int call_stretch(double *cycles, struct probe_live *live, struct device_kernel *
 /* The text of kernels/<file>.ptx in a variant, for a GPU of that generation; free() it. */
 int variant_text(char **out, const char *file, const char *variant, uint32_t compute_major);
 
-/* ---- walk.c ---- */
+/* ---- walk/: buffer.c, place.c, walk.c, turns.c ---- */
 
 /* At least `bytes`, preferably `roomy` bytes; what was in it is lost when it grows. */
 int buffer_reserve(struct probe_live *live, struct buffer *buffer, uint64_t bytes, uint64_t roomy);
