@@ -616,7 +616,7 @@ static void loads_of_every_path_are_work(void **state)
                  LOADS);
         assert_non_null(ask(bench, text, NULL, 0));
         double each_us = (double)(bench->device->work - before) / LOADS;
-        if (each_us < 0.2 || each_us > 4) {
+        if (each_us < 0.1 || each_us > 4) {
             fail_msg("op=%s: %g us a load", ops[i], each_us);
         }
     }

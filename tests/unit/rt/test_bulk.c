@@ -9,7 +9,8 @@
 
 #define BUFFER_BYTES (1u << 20)
 
-/* Times of its own, so that none follows the shipped model. */
+/* Times of its own, so that none follows the shipped model; two copies of the same bytes go each by
+ * itself. */
 struct times {
     unsigned latency, issue, write, wait_limit, across;
 };
@@ -76,7 +77,8 @@ static void open_model(const struct times *t, bool timed)
     snprintf(yaml, sizeof yaml,
              "inherits: h200\nsm: {bulk: {latency: %u cycles, issue_latency: %u cycles, "
              "write_latency: %u cycles, write_bytes: 32}, mbarrier: {latency: %u cycles, "
-             "wait_limit: %u cycles}, cluster: {async_latency: %u cycles}}\n",
+             "wait_limit: %u cycles}, cluster: {async_latency: %u cycles}}\n"
+             "noc: {share_groups: 0}\n",
              timed ? t->latency : 0, t->issue, t->write, timed ? 40u : 0, t->wait_limit, t->across);
     rt_bench_open(&bench, yaml, text, BUFFER_BYTES);
 }
