@@ -193,6 +193,10 @@ json.dump(told, open("slow.json", "w"))
 told["device"]["memory_bandwidth_reported"] = int(1.6e10)
 rates(read=5.5e9, write=1.59e10)
 json.dump(told, open("word.json", "w"))
+told["device"]["memory_bandwidth_reported"] = int(9.6128e10) # a third of gtx780's: its channels stay, each of one part
+rates(read=8.5e10, write=6e10)
+json.dump(told, open("third.json", "w"))
+told["device"]["memory_bandwidth_reported"] = int(1.6e10)
 five = told["device"]["sms"] * told["device"]["clock_hz"] * 128 / 5
 rates(read=five, write=five)
 l1 = next(one for one in told["caches"] if one["id"] == "l1_data")
@@ -214,5 +218,11 @@ over slow v100 dram 'fixed_latency: [1-9][0-9][0-9] '
 # So it is where the driver says that memory is slow: a lone load does not wait for clocks of 12 ns.
 over word gtx780 dram 'channels: 1 '
 over word gtx780 dram 'clock: [1-9][0-9]\{5,6\} kHz'
+"$SONDE" export third.json --format sonde --base gtx780 -o third.yaml || fail "third over gtx780: no model"
+for told in word:1.6e10 third:9.6128e10; do # and the bus is as fast as he says
+    "$SONDE" model show "./${told%:*}.yaml" | sed -n '/^dram:/,/^vm:/p' >part
+    awk -v told="${told#*:}" '/^  channels:/ { n = $2 } /^  subchannels:/ { each = $2 } /^  width:/ { bytes = $2 } /^  clock:/ { hz = $2 * ($3 == "GHz" ? 1e9 : $3 == "MHz" ? 1e6 : $3 == "kHz" ? 1e3 : 1) }
+        END { bus = n * each * bytes * hz; exit !(bus > 0.98 * told && bus < 1.1 * told) }' part || fail "the bus of $told: $(grep -E 'channels|width|clock' part)"
+done
 over lines gtx780 sm 'coalesce: {segment: 128 B, sector: 32 B}'
 over blind gh100 l2 'copy_latency: 0 '

@@ -54,8 +54,7 @@ static const struct {
 
 static double bus_of(const struct dram_spec *dram)
 {
-    double parts = (double)dram->channels * (dram->subchannels ? dram->subchannels : 1);
-    return parts * dram->bytes_per_cycle * 1e12 / (double)dram->period_ps;
+    return (double)model_dram_parts(dram) * dram->bytes_per_cycle * 1e12 / (double)dram->period_ps;
 }
 
 /* The share of its bus that streams reach. */
@@ -126,7 +125,7 @@ static uint32_t kept_parts(const struct model *base, double wanted)
 static bool cut_bus(struct model *base, double ratio)
 {
     struct dram_spec *dram = &base->dram;
-    uint32_t parts = dram->channels * (dram->subchannels ? dram->subchannels : 1);
+    uint32_t parts = model_dram_parts(dram);
     uint32_t kept = kept_parts(base, fmax(1, (double)parts / ratio));
     if (kept == 0 || kept >= parts) {
         return scale_clock(base, ratio);
@@ -139,6 +138,16 @@ static bool cut_bus(struct model *base, double ratio)
     return true;
 }
 
+/* The driver's word on its memory is one that streams may come near to. */
+static bool is_told(const json_t *root)
+{
+    double told =
+        (double)saved_plain_u64(json_object_get(root, "device"), "memory_bandwidth_reported", 0);
+    double most =
+        fmax(ports_measured(root, "read_bandwidth"), ports_measured(root, "write_bandwidth"));
+    return most <= told && most >= limits.least_share * told;
+}
+
 /* As fast as the driver says, where what was measured comes near that. */
 static bool take_clock(struct model *base, const json_t *root)
 {
@@ -146,7 +155,7 @@ static bool take_clock(struct model *base, const json_t *root)
     double told = (double)saved_plain_u64(device, "memory_bandwidth_reported", 0);
     double most =
         fmax(ports_measured(root, "read_bandwidth"), ports_measured(root, "write_bandwidth"));
-    if (told <= 0 || most > told || most < limits.least_share * told) {
+    if (told <= 0 || !is_told(root)) {
         return false;
     }
     /* Of the periods. Streams do not reach all of a bus. */
@@ -184,16 +193,6 @@ static void hide_all_but_bus(struct dram_spec *dram, uint64_t fetched, bool has_
     dram->t_rc = dram->t_ras + dram->t_rp;
     dram->t_wr = dram->t_wtr = dram->t_rtw = 0;
     dram->t_wl = 0; /* as t_cl: written data come as late as read ones */
-}
-
-/* The driver's word on its memory is one that streams may come near to. */
-static bool is_told(const json_t *root)
-{
-    double told =
-        (double)saved_plain_u64(json_object_get(root, "device"), "memory_bandwidth_reported", 0);
-    double most =
-        fmax(ports_measured(root, "read_bandwidth"), ports_measured(root, "write_bandwidth"));
-    return most <= told && most >= limits.least_share * told;
 }
 
 /* All SMs read less than their ports pass, and less than each of them gets alone, or what no port
@@ -394,7 +393,7 @@ static void open_way(struct bandwidth_plan *plan, struct model *base, const json
 void model_take_bandwidth(struct bandwidth_plan *plan, struct model *base, const json_t *root)
 {
     struct noc_spec *noc = &base->noc;
-    uint32_t bytes = way_segment(root, base), channels = base->dram.channels;
+    uint32_t bytes = way_segment(root, base), parts = model_dram_parts(&base->dram);
     *plan = (struct bandwidth_plan){.has_clock = take_clock(base, root)};
     model_take_lone(plan, base, root);
     open_way(plan, base, root);
@@ -417,7 +416,7 @@ void model_take_bandwidth(struct bandwidth_plan *plan, struct model *base, const
         plan->request_width ? plan->request_width : noc->request_bytes_per_cycle;
     noc->reply_bytes_per_cycle = plan->reply_width ? plan->reply_width : noc->reply_bytes_per_cycle;
     take_writes(plan, base, root, bytes);
-    plan->is_cut = plan->is_slowed || base->dram.channels != channels;
+    plan->is_cut = plan->is_slowed || model_dram_parts(&base->dram) != parts;
     if (plan->is_slowed || plan->has_spacing) {
         hide_all_but_bus(&base->dram, fetched_by_l2(base, root), plan->has_bursts);
     }

@@ -422,7 +422,8 @@ static bool classes_lie_apart(const struct model_text *t, const json_t *l2,
 }
 
 /* Whether the base's L2, which has one part, can be cut into so many: its slices are shared out by
- * a hash, which does not mind how many there are, and its parts by that or by as many parities. */
+ * a hash or in rounds, which do not mind how many there are, and its parts by a hash or by as many
+ * parities. */
 static bool can_be_cut(const struct model_text *t, uint64_t count)
 {
     const struct model *base = t->base;
@@ -634,7 +635,7 @@ static void unknown_lines(struct model_text *t, const json_t *l2, const struct g
     if (parts->count > base_parts) {
         model_cut_lines(t, parts);
     } else if (parts->count < base_parts) {
-        model_single_lines(t, "measured");
+        model_single_lines(t);
     } else {
         near_lines(t, parts);
         model_copy_line(t, parts);
@@ -655,7 +656,7 @@ static uint64_t l2_section(struct model_text *t, const struct latency_plan *plan
     if (saved_is_absent(t->root, "l2")) {
         model_line(t, 0, "", "l2:");
         model_line(t, 1, "measured", "enabled: false");
-        model_single_lines(t, "");
+        model_single_lines(t);
         model_level_lines(t);
         return t->base->l2_slices;
     }
@@ -681,13 +682,12 @@ static uint64_t l2_section(struct model_text *t, const struct latency_plan *plan
         }
         return (uint64_t)parts->slices * parts->count;
     }
-    uint64_t slices = slice_count(t, l2, &g), count = 0;
+    uint64_t slices = slice_count(t, l2, &g);
     model_line(t, 0, "", "l2:");
     if (!t->base->l2.enabled) {
         model_line(t, 1, "measured", "enabled: true");
     }
-    bool is_one = saved_u64(&count, l2, "count") && count == 1;
-    model_single_lines(t, is_one ? "measured" : "not found");
+    model_single_lines(t);
     model_level_lines(t);
     model_open_l2(t);
     slice_lines(t, l2, &g, slices);

@@ -2,7 +2,8 @@
  * The way between parts of L2. Loads of memory that hit the TLB take two times where L2 has two
  * parts: of lines at home, and of lines behind the other one, there and back, with what L2 adds to
  * a miss there. Where they all take the same, and so do hits, nothing crosses: the base's parts are
- * not the device's, if it was not told how many it has.
+ * not the device's, if it was not told how many it has. What section `l2` says of its parts is
+ * written here, too: how many, which are near, what copies and distances take.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -81,7 +82,7 @@ static bool is_in_parts(const struct model *base, const json_t *root)
 {
     uint64_t count = base->l2_parts.count;
     saved_u64(&count, saved_cache(root, "l2"), "count");
-    return count > 1;
+    return count > 1 && !saved_is_absent(root, "l2");
 }
 
 /* Loads of memory take one time, hits as well, give or take less than copies of the base's parts
@@ -155,16 +156,26 @@ void model_copy_line(struct model_text *t, const struct parts_plan *parts)
     }
 }
 
-/* One part, where the base has several. */
-void model_single_lines(struct model_text *t, const char *comment)
+static const char *why_single(const struct model_text *t)
+{
+    uint64_t count;
+    if (saved_u64(&count, saved_cache(t->root, "l2"), "count") && count == 1) {
+        return "measured";
+    }
+    return saved_is_absent(t->root, "l2")                ? "there is none"
+           : t->bandwidth.has_one_part                   ? "measured: loads all take the same"
+           : model_clusters(t) < t->base->l2_parts.count ? "there are fewer clusters than parts"
+                                                         : "not found";
+}
+
+void model_single_lines(struct model_text *t)
 {
     if (t->base->l2_parts.count > 1) {
-        model_line(t, 1, comment, "parts: 1");
+        model_line(t, 1, why_single(t), "parts: 1");
         model_line(t, 1, "", "part_of_cluster: []");
     }
 }
 
-/* No distances of slices, where the base has some. */
 void model_level_lines(struct model_text *t)
 {
     if (t->base->l2_parts.slice_cycles.count) {
@@ -172,7 +183,7 @@ void model_level_lines(struct model_text *t)
     }
 }
 
-/* Several, where the base has one: which of them is near to an SM was not written down. */
+/* Which of them is near to an SM was not written down. */
 void model_cut_lines(struct model_text *t, const struct parts_plan *parts)
 {
     model_line(t, 1, "measured", "parts: %" PRIu32, parts->count);

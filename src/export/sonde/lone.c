@@ -26,9 +26,9 @@ static const struct {
     .narrow = 0.125,       /* of a refresh, over which a class without refreshes spreads at most */
     .least_refresh = 0.05, /* share of time: the rarest that classes would show */
     .sure = 0.9,           /* confidence of a class that has nearly all of its kind */
-    .many_late = 8,        /* the same, to be believed where a quarter of them is seen */
-    .spared = 0.25,        /* of loads that refreshes would make late */
     .fewest_late = 5,      /* loads that refreshes would make late: 1 in 150 sees none of them */
+    .many_late = 8,        /* the same, to be believed where a quarter of them is seen */
+    .spared = 0.25,        /* that quarter */
     .lines_apart = 8,      /* of the new lines of a page, and how long one is at least: */
     .line_bytes = 128,     /* infer/latency/spectrum.c */
     .longest_row = 65536,  /* bytes */
@@ -135,7 +135,7 @@ static bool refreshes_soon(const struct model *base, const json_t *root)
     const struct dram_spec *dram = &base->dram;
     struct saved_value load = {0};
     saved_value(&load, json_object_get(root, "memory"), "latency");
-    double parts = (double)dram->channels * (dram->subchannels ? dram->subchannels : 1);
+    double parts = (double)model_dram_parts(dram);
     double between_s = (double)dram->t_refi * (double)dram->period_ps * 1e-12;
     return dram->t_refi > 0 && between_s < 2 * parts * load.value / ports_clock_hz(base, root);
 }

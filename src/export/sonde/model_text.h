@@ -15,7 +15,7 @@
 /* What a bandwidth that was measured or told changes of the base; 0, false: nothing. */
 struct bandwidth_plan {
     bool has_clock;      /* DRAM's, and its times */
-    bool is_cut;         /* DRAM, to fewer parts than the base's */
+    bool is_cut;         /* DRAM has as many parts as bring about a rate, not the base's */
     bool is_slowed;      /* by what was measured, not the driver's word */
     bool has_spacing;    /* of DRAM's reads and writes, which move unlike much */
     bool has_rows;       /* whether DRAM's stay open */
@@ -108,6 +108,12 @@ double way_dram(const struct model_text *t, uint32_t bytes);
 
 /* ---- bandwidth.c: what the base's memory and network cannot move ---- */
 
+/* Channels, each of so many subchannels. */
+static inline uint32_t model_dram_parts(const struct dram_spec *dram)
+{
+    return dram->channels * (dram->subchannels ? dram->subchannels : 1);
+}
+
 /* Changes the base as far as the dissection's bandwidths need it, and says what was changed. */
 void model_take_bandwidth(struct bandwidth_plan *plan, struct model *base, const json_t *root);
 void model_port_lines(struct model_text *t);  /* of the section `noc` */
@@ -122,6 +128,17 @@ bool model_is_in_parts(const struct bandwidth_plan *plan, const struct model *ba
 /* Changes the base as far as lone loads of memory show how long that way is, or that there is none.
  */
 void model_take_crossing(struct bandwidth_plan *plan, struct model *base, const json_t *root);
+struct parts_plan;
+/* l2.crossing, where it was measured and the model has parts. */
+bool model_tells_crossing(const struct model_text *t, const struct parts_plan *parts);
+void model_crossing_line(struct model_text *t, const struct parts_plan *parts);
+/* Of L2's parts: what copies take; one, where the base has several; no distances of slices, where
+ * it has some; several, where it has one. */
+void model_copy_line(struct model_text *t, const struct parts_plan *parts);
+void model_single_lines(struct model_text *t);
+void model_level_lines(struct model_text *t);
+void model_cut_lines(struct model_text *t, const struct parts_plan *parts);
+
 /* ---- lone.c: what lone loads of memory show of its DRAM ---- */
 
 /* Changes the base's rows, refreshes and bursts to those that loads one by one have shown. */
@@ -172,15 +189,7 @@ struct latency_plan {
     uint32_t walker, walker_levels, window_switch;
     uint64_t walker_span[WALKER_MAX_LEVELS]; /* of a level's entry; 0: as the base's */
 };
-/* l2.crossing, where it was measured and the model has parts. */
-bool model_tells_crossing(const struct model_text *t, const struct parts_plan *parts);
-void model_crossing_line(struct model_text *t, const struct parts_plan *parts);
-/* Of L2's parts: what copies take; one, where the base has several; no distances of slices, where
- * it has some; several, where it has one. */
-void model_copy_line(struct model_text *t, const struct parts_plan *parts);
-void model_single_lines(struct model_text *t, const char *comment);
-void model_level_lines(struct model_text *t);
-void model_cut_lines(struct model_text *t, const struct parts_plan *parts);
+
 /* Starts from the base's values; what was measured changes them. What no whole number of cycles
  * from 0 on can bring about stays as near as it can. */
 void latencies_plan(struct latency_plan *plan, const struct model_text *t);

@@ -275,7 +275,7 @@ static uint64_t most_subchannels(const struct dram_spec *dram)
 static bool channel_lines(struct model_text *t, uint64_t slices)
 {
     const struct dram_spec *dram = &t->base->dram;
-    uint64_t all = (uint64_t)dram->channels * (dram->subchannels ? dram->subchannels : 1);
+    uint64_t all = model_dram_parts(dram);
     uint64_t channels = slices < all ? slices : all;
     bool is_cut = t->bandwidth.is_cut; /* to just so many parts */
     while (slices % channels != 0 || (is_cut && all % channels != 0)) {
