@@ -178,7 +178,7 @@ static int sim_mem_free(struct device *device, uint64_t address)
     return rt_mem_free(sim_of(device)->rt, address);
 }
 
-enum { HOST_LINE_NS = 140 }; /* a line of L2 that the host copies; see cost_of() */
+enum { HOST_LINE_NS = 140 }; /* a line of L2 that the host copies; fitted with struct cost_ns */
 
 static int sim_copy_to(struct device *device, uint64_t dst, const void *src, uint64_t bytes)
 {
@@ -370,8 +370,9 @@ static int check_args(const struct device_kernel *kernel, const struct device_la
 /*
  * Nanoseconds of a core of a full host, fitted to 740 experiments of eleven dissections of drawn
  * machines: half of them took 0.86 to 1.29 of what this says, one of twenty less than 0.68 or more
- * than 1.85. A warp that is alone repeats itself by rote (core/issue/rote.c): its instructions and
- * what it reads take half of what those of many warps do, which meet each other.
+ * than 1.85. A warp that is alone repeats itself by rote (core/issue/rote.c): its instructions
+ * take a fifth, and its reads of first levels and memory a third to a half, of what those of many
+ * warps do, which meet each other.
  */
 struct cost_ns {
     uint64_t launch, cta, insn, front, tlb, l2, dram, flit;

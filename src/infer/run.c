@@ -115,24 +115,10 @@ static void withdraw_conflict(struct level *level, const struct refusal *why)
     attribute_refuse_as(&level->result->size, "B", why);
 }
 
-/*
- * What makes room in an array behind another cache is one set's, and that all sets are alike was
- * taken from the array's length. Where it could not be asked, it is less sure. Chosen.
- */
-static const double not_all_asked = 0.85;
-
-static void doubt_sets(struct level *level)
-{
-    struct attribute *const told[] = {&level->result->sets, &level->result->ways,
-                                      &level->result->size};
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
-        if (told[i]->confidence > not_all_asked) {
-            told[i]->confidence = not_all_asked;
-        }
-    }
-}
-
 static const struct refusal not_asked = {ATTRIBUTE_NOT_ASKED, "not asked for"};
+
+/* Confidence of a number of sets above which they are alike. Chosen. */
+static const double alike_sure = 0.85;
 
 /* One experiment that nothing stands against. */
 static int run_one(struct level *level, size_t i)
@@ -147,9 +133,6 @@ static int run_one(struct level *level, size_t i)
     lab_allow(lab, share_of(level, experiment->kind));
     int rc = experiment->run(level);
     lab->most_loads = 0;
-    if (i == EXPERIMENT_sets && rc == INFER_UNDECIDED && level->front) {
-        doubt_sets(level);
-    }
     if (i == EXPERIMENT_line && rc == INFER_UNDECIDED && level->conflict.count) {
         struct refusal why = lab_refusal(lab);
         withdraw_conflict(level, &why);
@@ -201,6 +184,9 @@ static int run_experiments(struct examination *e, bool recipes)
             }
             is_good = rc == 0;
             e->failed[i] = lab_refusal(lab);
+        }
+        if (i == EXPERIMENT_policy) { /* asked or not, before others go by what was held */
+            level_doubt_held(level);
         }
         e->good |= (uint32_t)is_good << i;
         lab->done += e->selected >> i & 1 ? lab->share : 0;
@@ -291,9 +277,7 @@ static int dissect_level(struct lab *lab, struct level_summary *summary, struct 
     lab->level_loads = loads_of_level(lab, level->outermost);
     int rc = run_experiments(e, false);
     withdraw_spaced_size(e);
-    level_doubt_held(level); /* also where nobody asked for the policy, or it did not come to it */
-    bool alike =
-        result->sets.status == ATTRIBUTE_MEASURED && result->sets.confidence > not_all_asked;
+    bool alike = result->sets.status == ATTRIBUTE_MEASURED && result->sets.confidence > alike_sure;
     policy_doubt_choice(&result->policy, level->conflict.count ? level->conflict.count - 1 : 0,
                         alike);
     lab->options = whole;

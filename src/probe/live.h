@@ -112,7 +112,7 @@ struct walk {
     uint64_t base, stride, scale, count;
     uint64_t bytes;       /* the footprint that a touch reads */
     const uint32_t *ring; /* NULL: none */
-    unsigned turns;       /* how often an offset comes in it, once in each part; 0: 1 (turns.c) */
+    unsigned turns;       /* how often an offset comes in it, once in each part: 1 or 2 (turns.c) */
     int ground;           /* where it lies */
 };
 
@@ -133,8 +133,8 @@ int walk_build(struct probe_live *live, const struct walk *walk, bool rewarmed);
 int walk_stage(struct probe_live *live, const struct walk *walk);
 /*
  * turns.c: a ring of two turns. Whether each of its halves has each offset once; its words in the
- * staging buffer, one behind where the walk begins; and what a word that was read at a position
- * says where the walk goes on.
+ * staging buffer, behind one that says where the walk begins; how the kernel is told of a position
+ * to start at; and what a word that was read at a position says where the walk goes on.
  */
 int turns_check(const struct walk *walk);
 int turns_stage(struct probe_live *live, const struct walk *walk);

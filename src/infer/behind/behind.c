@@ -409,8 +409,10 @@ static int is_nearer(struct level *level, bool *nearer, const struct sample *mis
     if (!*nearer) {
         return 0;
     }
+    const unsigned quarters = level->behind_quarters;
     level->behind_quarters = 0;
     struct walk_shape all = shape_behind(level);
+    level->behind_quarters = quarters;
     int rc = sample_plain(level, &few, now);
     rc = rc ? rc : sample_plain(level, &many, all);
     *nearer = rc == 0 && few >= many - limits.quiet_cycles;
@@ -436,7 +438,6 @@ static int look_nearer(struct level *level, struct sample *missed)
         bool sooner = rc == 0 && sample_quantile(missed, 0.5) < limits.nearer * all;
         if (rc == 0 && !sooner) {
             rc = is_nearer(level, &sooner, missed, soonest);
-            level->behind_quarters = quarters;
         }
         if (sooner) {
             level->result->present = true;

@@ -422,10 +422,6 @@ static int count_one(struct counting *c, struct cache_result *result)
             is_left = find_owner(c, &owner, c->caches + 1 == limits.owners);
         }
     }
-    if (rc == 0 && c->of->timing.mirror.sum && c->caches == 1 && count_served(c, 0) > 1) {
-        return lab_undecided(c->lab, "loads of all SMs take as long, and what lies behind may "
-                                     "answer some of them no sooner");
-    }
     if (rc == 0 && !c->of->known && c->caches == 1) {
         return lab_undecided(c->lab, "loads of all SMs come as soon, and no miss is known that "
                                      "they could be");

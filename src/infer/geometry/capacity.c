@@ -235,7 +235,7 @@ static int median_of_ring(struct level *level, double *out, uint64_t stride, siz
 
 /*
  * Do all take longer than two of them? What other work adds comes and goes: the least of some walks
- * of each is compared, and one in which they are alike is enough.
+ * of each is compared, and one in which they are alike is enough. An older recording has them once.
  */
 static int is_slower(struct level *level, bool *slower, double *near, double *median)
 {
@@ -249,6 +249,10 @@ static int is_slower(struct level *level, bool *slower, double *near, double *me
         *near = rc ? *near : fmin(*near, few);
         *median = rc ? *median : fmin(*median, all);
         *slower = *median > limits.nearer * *near + limits.nearer_cycles;
+    }
+    if (*median < INFINITY && lab_soft(rc)) {
+        level->lab->why = (struct refusal){0};
+        rc = 0;
     }
     return rc;
 }
@@ -330,6 +334,7 @@ int level_capacity(struct level *level)
     return rc;
 }
 
+/* Of the ways (conflict.c): not where too many words would each have to be asked. */
 bool ways_apply(const struct level *level)
 {
     const struct path_info *path = path_find(level->info->op);

@@ -11,8 +11,8 @@
  *   5. group testing: an element belongs to the set exactly if the walk fits without it (any
  * policy, any index; policies that resist thrashing, such as SRRIP, never show more than two
  * members);
- *   6. drawn lines, fewer than fit: where data are for fewer lines than the tags reach, none of the
- *      above shows a set.
+ *   6. drawn lines, fewer than fit, or lines far apart: where data are for fewer lines than the
+ *      tags reach, the above show no set, or all lines as one.
  * Whichever way a set was found, it is checked in walks of its own: it must not fit, and
  * must fit without any one member. So the ways follow from "w fit, w + 1 do not" and from nothing
  * else.

@@ -46,7 +46,7 @@ static const struct {
     .loads = 4000000,  /* loads that all this may take */
 };
 
-/* Lines from `first` on, there and back, as they are read from element `from` of the way back. */
+/* Lines from `first` on, there and back. */
 struct way {
     struct level *level;
     uint32_t *ring;

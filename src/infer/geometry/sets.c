@@ -26,7 +26,7 @@
 /* Thresholds. Fixed by: blind trials (tests/blind), and an H200 (512 of 512 fillings). */
 static const struct {
     unsigned chunk_passes, max_steps, checks, large_set, most_checks, few_too_many;
-    double unfilled;
+    double unfilled, unasked;
 } limits = {
     .chunk_passes = 6,  /* passes of a walk that a window holds */
     .max_steps = 24,    /* steps of a bisection */
@@ -34,6 +34,7 @@ static const struct {
     .large_set = 32,    /* ways: each prediction is of so many lines that half as many will do */
     .most_checks = 6,   /* walks for those predictions */
     .unfilled = 0.8,    /* confidence of what one set says of all. Chosen */
+    .unasked = 0.85,    /* the same, where the array's length says that all are alike. Chosen */
     .few_too_many = 24, /* sets that get a line too many in a walk: these take longest */
 };
 
@@ -607,19 +608,31 @@ static int measure(struct level *level, struct work *work)
 }
 
 /* What the parts of an array have said of a cache behind another is of one set: where the others
- * could not be filled, they may have more ways. */
-static void doubt_parts(struct cache_result *r)
+ * could not be filled, or asked, they may have more ways. */
+static void doubt_parts(struct cache_result *r, double sure)
 {
-    r->size.confidence = fmin(r->size.confidence, limits.unfilled);
-    r->sets.confidence = fmin(r->sets.confidence, limits.unfilled);
-    r->ways.confidence = fmin(r->ways.confidence, limits.unfilled);
+    r->size.confidence = fmin(r->size.confidence, sure);
+    r->sets.confidence = fmin(r->sets.confidence, sure);
+    r->ways.confidence = fmin(r->ways.confidence, sure);
+}
+
+static int sets_unnumbered(struct level *level)
+{
+    if (!level->front) {
+        return level_sets_hashed(level);
+    }
+    int rc = behind_held(level);
+    if (rc == INFER_UNDECIDED) {
+        doubt_parts(level->result, limits.unasked);
+    }
+    return rc;
 }
 
 int level_sets(struct level *level)
 {
     size_t sets = level->map.sets;
     if (sets == 0) {
-        return level->front ? behind_held(level) : level_sets_hashed(level);
+        return sets_unnumbered(level);
     }
     struct work work = {.search = calloc(sets, sizeof *work.search),
                         .wanted = calloc(sets, sizeof *work.wanted),
@@ -629,7 +642,7 @@ int level_sets(struct level *level)
     free(work.wanted);
     free(work.verdicts);
     if (rc == INFER_UNDECIDED && level->front) {
-        doubt_parts(level->result);
+        doubt_parts(level->result, limits.unfilled);
     }
     return rc;
 }

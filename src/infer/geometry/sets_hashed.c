@@ -91,8 +91,8 @@ static void report(struct level *level, size_t sets, size_t ways, bool even, con
 }
 
 /*
- * What all sets hold together, of a cache whose sets are alike. `lines` are what rows
- * tell, or 0: fewer than are held are wrong.
+ * What all sets hold together, of a cache whose sets are alike. `lines` are what rows tell, or 0:
+ * fewer than are held are wrong.
  */
 static int find_held(struct level *level, size_t lines)
 {

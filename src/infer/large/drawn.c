@@ -357,8 +357,8 @@ static int count_held(struct level *level)
     struct cache_result *result = level->result;
     size_t held = 0;
     const struct level_fit fit = level->fit;
-    level->fit.count =
-        (size_t)(level->timing.missed_bytes / level->line.bytes / 4); /* keep_size() */
+    /* A quarter of what was walked fitted: see keep_size(). */
+    level->fit.count = (size_t)(level->timing.missed_bytes / level->line.bytes / 4);
     int rc = level_held(level, &held);
     level->fit = fit;
     if (rc) { /* the line, the ways and the policy are known */

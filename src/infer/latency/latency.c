@@ -503,9 +503,6 @@ int level_penalty(struct level *level)
         sure = miss == level->timing.miss_cycles ? sure : fmin(sure, limits.unsure);
         snprintf(what, sizeof what, "the reference walk");
     }
-    if (level->line.bytes == 0 && level->conflict.count && level->timing.false_slow > 0) {
-        sure = fmin(sure, limits.unsure); /* what conflicts did not look like lines of a set */
-    }
     hold_against_reference(level, &miss, &sure, what);
     hold_against_past(level, &miss, &sure, what);
     rc = slow.count ? level_saw(level, &slow) : 0;

@@ -1,7 +1,8 @@
 /*
  * Draws and records orders. A round reads each line of the set several times, by different words of
  * one fetch unit, in a shuffled order. Where the set's first state is not known, each round begins
- * with a wash.
+ * with a wash. Where a line has one word of the thread, a round reads that word of all lines in one
+ * order and then in another, with a wash before each.
  */
 #include <stdlib.h>
 

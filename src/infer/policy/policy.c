@@ -7,7 +7,6 @@
  * Where no rule predicts the records, it counts the victims (victims.c): the set may draw them,
  * with equal or unequal shares.
  */
-#include "infer/geometry/geometry.h"
 #include "infer/experiments.h"
 #include "infer/policy/policy.h"
 #include "infer/policy/victims.h"
@@ -22,7 +21,7 @@
 
 static const struct {
     uint32_t words, turns;
-    double stray_misfit, noisy_misfit, doubtful, contradicted, no_index, one_set, known;
+    double stray_misfit, noisy_misfit, doubtful, contradicted, no_index;
 } limits = {
     .turns = 2,             /* reads of a line in a round, where it has one word of the thread */
     .words = 8,             /* reads of a line in a round, of different words */
@@ -30,9 +29,6 @@ static const struct {
     .noisy_misfit = 0.003,  /* share of records: a drawn order may have so much more noise */
     .doubtful = 0.5,        /* confidence: that of a structure that failed its test is lower */
     .contradicted = 0.6,    /* confidence where orders of more lines name another rule */
-    .known = 0.85, /* confidence of a number of sets of which more than one was filled. Chosen */
-    .one_set =
-        0.85, /* the same of rules that look alike in one set, of others nobody knows. Chosen */
     .no_index = 0.7, /* confidence of shares where no index says that the lines are one set */
 };
 
@@ -213,11 +209,6 @@ int level_policy(struct level *level)
     if (rc == 0 && sets->status == ATTRIBUTE_MEASURED && sets->confidence < limits.doubtful) {
         out->confidence =
             fmin(out->confidence, limits.doubtful); /* nor do they lie in one set for sure */
-    }
-    /* Rules that few ways make alike may differ in sets with more. */
-    bool known = sets->status == ATTRIBUTE_MEASURED && sets->confidence >= limits.known;
-    if (rc == 0 && out->equivalent_count && !known) {
-        out->confidence = fmin(out->confidence, limits.one_set);
     }
     return rc;
 }

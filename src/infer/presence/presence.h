@@ -2,6 +2,7 @@
  * Is the cache there, and what tells its hits from its misses? Each function returns 0,
  * INFER_UNDECIDED or an error.
  *
+ *   present     does the load come back sooner than one that passes the cache by?
  *   reference   the threshold between hits and misses, and the latencies of both
  *   circle      a ring of few elements, walked until all of it hits
  *   apart       a path that reads memory as plain loads do, but through units of its own
@@ -15,8 +16,8 @@
  * and of one where a thread's words lie lines apart. */
 int reference_by_words(struct level *level);
 int reference_interleaved(struct level *level);
-/* present.c: does the load with this level's operator come back sooner than the one that passes the
- * cache by? `hits` is loads that circle in WORDS_BYTES. */
+/* Does the load with this level's operator come back sooner than the one that passes the cache by?
+ * `hits` is loads by it that circle (words.h). */
 int presence_check(struct level *level, const struct sample *hits);
 /* same.c: takes over the geometry, if it is the cache of a path that was examined before. */
 int level_find_same(struct level *level);

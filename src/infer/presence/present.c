@@ -1,6 +1,6 @@
 /*
- * Is the cache there? Loads that circle in 1 KiB come back sooner than those that pass it by, or,
- * on a path of its own, sooner the second time.
+ * Is the cache there? Loads that circle in some words come back sooner than those that pass it by,
+ * or, on a path of its own, sooner the second time.
  */
 #include "infer/presence/presence.h"
 #include "infer/presence/words.h"
@@ -74,8 +74,6 @@ static int ask_again(struct level *level, int *how, struct medians *least)
     return 0;
 }
 
-/* Does the load with this level's operator come back sooner than the one that passes the cache by?
- */
 int presence_check(struct level *level, const struct sample *hits)
 {
     struct sample beneath;

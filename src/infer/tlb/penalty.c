@@ -2,7 +2,8 @@
  * What a miss of a level takes, and how sure that is. The walk that shows a level says it first.
  * Where there is noise, other work may have gone on just then, or while the lines were timed that
  * it is held against: so the same walk comes twice more, some time later, and the middle one of the
- * three is told.
+ * three is told. Where there is none, and L2 may have missed the lines as well, a walk over drawn
+ * places tells the level's part.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static const struct {
     .again_run = 900000,  /* requests: apart from those of all other walks */
     .again_apart = 10000, /* the same, from one such walk to the next */
     .apart_cycles = 2,    /* cycles by which what misses of both take is the sum of both */
-    .alone = 0.95,        /* confidence of misses that are told from missing data */
+    .alone = 0.95,        /* confidence of a penalty that is told apart from missing data */
     .within = 2,          /* times the noise of a record: misses that medians alone can tell */
     .agree = 0.05,        /* share of a penalty by which walks of it differ that agree */
     .agree_cycles = 2,    /* cycles, beside that */

@@ -49,6 +49,7 @@ struct scope {
     bool afresh;          /* each time another group of pages is walked again */
     size_t group;         /* the next one */
     size_t shift, shifts; /* rings that lie before the one in use, and that memory has */
+    size_t walked;        /* the last of those in use so far */
 };
 
 /* Pages that are walked again, of a level or a ring of so many. */
@@ -87,6 +88,7 @@ static void turn_ring(struct scope *s, size_t first)
         s->turned[i] = from + s->ring.unit[(first + i) % s->ring.count];
     }
     s->group += s->afresh; /* never those of before */
+    s->walked = s->fresh && s->shift > s->walked ? s->shift : s->walked;
     s->shift = s->fresh ? s->shift % (s->shifts - 1) + 1 : 0;
 }
 
@@ -283,8 +285,8 @@ static int try_others(struct scope *s, uint32_t *sharing, struct tlb_result *out
     enum seen seen[SCOPE_OTHERS] = {NO_SUCH_SM};
     uint32_t count = s->sms - 1 < limits.others ? s->sms - 1 : limits.others;
     int rc = 0;
-    if (s->fresh && count + limits.itself >= s->shifts) { /* pages that nobody has walked end */
-        count = s->shifts > limits.itself + 1 ? (uint32_t)s->shifts - limits.itself - 1 : 0;
+    if (s->fresh && s->shift + count > s->shifts) { /* pages that nobody has walked end */
+        count = (uint32_t)(s->shifts - s->shift);
     }
     for (uint32_t k = 0; rc == 0 && k < count; k++) {
         rc = try_one(s, &seen[k], k, alone, own);
@@ -295,7 +297,7 @@ static int try_others(struct scope *s, uint32_t *sharing, struct tlb_result *out
     *sharing = count_seen(seen, count, SHARES);
     bool mixed = *sharing && count_seen(seen, count, SHARES_NOT);
     if (rc == 0 && mixed && s->level->in_front && s->shifts > 2) {
-        s->group = s->fresh ? (s->shift - 1) * groups_of(s) : s->group; /* behind what was walked */
+        s->group = s->fresh ? s->walked * groups_of(s) : s->group; /* behind what was walked */
         rc = try_rest_afresh(s, seen, count, alone, own);
     }
     if (rc == 0 && count_seen(seen, count, NO_SUCH_SM) == count) {
@@ -355,7 +357,7 @@ static int find_scope(struct scope *s, struct tlb_result *out)
     out->scope[0] = '\0';
     s->fresh = true;
     s->shift = 1 + (s->group + groups_of(s) - 1) / groups_of(s);
-    rc = s->shifts > s->shift
+    rc = s->shifts > s->shift + limits.itself
              ? measure_itself(s, &alone, &own)
              : lab_undecided(s->tl->lab, "an SM finds with nobody's help what it did not find at "
                                          "first, and there is no memory for other pages");

@@ -8,7 +8,6 @@
  * `f` says that the successor is the first of the other turn. The kernel keeps which turn it is.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "probe/live.h"
 #include "util/error.h"
