@@ -40,8 +40,8 @@ struct sm_cta {
     uint8_t slot_of[CTA_WARPS_MAX];
 };
 
-#define PRODUCT_GROUPS                                                                             \
-    16 /* wait_group leaves up to 7; another warp may be as many ahead, and one */
+/* wait_group leaves up to 7; another warp may be as many ahead, and one. */
+#define PRODUCT_GROUPS 16
 
 struct sm_warp {
     const struct exec_uop_info *next; /* the instruction at exec.pc */
@@ -253,8 +253,6 @@ void sm_fault(struct sm *sm, int code);
 /* All schedulers have issued, and `next` is worth a look; what the SM waits for until then is
  * noted. Returns the next cycle worth a look, the LSU's too. */
 uint64_t sm_cycle_ends(struct sm *sm, uint64_t next);
-/* The cycle stands in front of what the pass's next scheduler would issue. CYCLE_NEVER. */
-uint64_t sm_await_turn(struct sm *sm, const struct sm_pass *pass);
 
 /* cta.c */
 void cta_try_retire(struct sm *sm, struct sm_cta *cta);
@@ -288,6 +286,8 @@ static inline uint64_t wheel_next_cycle(const struct sm *sm)
 
 /* issue/turn.c: SMs run apart from now on, or no longer. */
 void turn_set_needed(struct sm *sm, bool needed);
+/* The cycle stands in front of what the pass's next scheduler would issue. CYCLE_NEVER. */
+uint64_t turn_await(struct sm *sm, const struct sm_pass *pass);
 
 /* issue.c */
 /* Issue what can in sm->cycle, and in the cycles behind it as long as nothing but issues happens.

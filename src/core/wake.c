@@ -55,11 +55,3 @@ uint64_t sm_cycle_ends(struct sm *sm, uint64_t next)
     sm->wait = what_it_waits_for(sm);
     return sm->lsu.next_cycle < next ? sm->lsu.next_cycle : next;
 }
-
-uint64_t sm_await_turn(struct sm *sm, const struct sm_pass *pass)
-{
-    sm->turn.awaited = true;
-    sm->turn.pass = *pass;
-    engine_pause(sm->engine);
-    return CYCLE_NEVER;
-}

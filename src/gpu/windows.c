@@ -203,12 +203,25 @@ static struct gpu_boundary *first_to_go_on(struct gpu *gpu)
     return first;
 }
 
-/* SMs take their turns as long as none that does not wait for its own has something to do before.
- * What memory has posted comes to no SM before that: it is for the next window. */
+/* Where everything runs in one group a fault ends the launch before what comes after it. */
+static bool has_faulted_before(const struct gpu *gpu, const struct gpu_boundary *next)
+{
+    bool faulted = false;
+    for (uint32_t i = 0; i < gpu->model->sms && !faulted; i++) {
+        const struct gpu_boundary *boundary = &gpu->boundary[i];
+        faulted = boundary->fault < 0 &&
+                  (boundary->fault_ps < next->next_ps ||
+                   (boundary->fault_ps == next->next_ps && boundary->sm <= next->sm));
+    }
+    return faulted;
+}
+
+/* SMs take their turns as long as none that does not wait for its own has something to do before,
+ * or has faulted. What memory has posted comes to no SM before that: it is for the next window. */
 static void give_turns(struct gpu *gpu)
 {
     struct gpu_boundary *first = first_to_go_on(gpu);
-    for (; first->awaits_turn && first->fault == 0; first = first_to_go_on(gpu)) {
+    for (; first->awaits_turn && !has_faulted_before(gpu, first); first = first_to_go_on(gpu)) {
         sm_take_turn(gpu->sm[first->sm]);
         sm_publish_stores(gpu->sm[first->sm]);
         note_state(first);

@@ -659,7 +659,7 @@ uint64_t issue_now(struct sm *sm)
         int rc = scheduler_cycle(sm, pass.scheduler, &look);
         if (rc == ISSUE_AWAITS_TURN) {
             pass.next_cycle = look.next_cycle;
-            return sm_await_turn(sm, &pass);
+            return turn_await(sm, &pass);
         }
         if (rc == ISSUE_UNITS_TAKEN && !pass.waits) {
             sm->first_scheduler = pass.scheduler;

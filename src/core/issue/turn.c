@@ -10,6 +10,14 @@
 
 #include <assert.h>
 
+uint64_t turn_await(struct sm *sm, const struct sm_pass *pass)
+{
+    sm->turn.awaited = true;
+    sm->turn.pass = *pass;
+    engine_pause(sm->engine);
+    return CYCLE_NEVER;
+}
+
 static void rest_of_cycle(struct sm *sm)
 {
     sm->running = sm->turn.resumes = true;
@@ -20,7 +28,7 @@ static void rest_of_cycle(struct sm *sm)
     }
     next = sm_cycle_ends(sm, next);
     sm->running = false;
-    if (next != CYCLE_NEVER && !sm->aborted) {
+    if (next < sm->scheduled_cycle && !sm->aborted) { /* else another one is to come before */
         sm_schedule(sm, next);
     }
 }

@@ -12,8 +12,8 @@
  */
 #include "core/state.h"
 
-#define LOOK_CYCLES                                                                                \
-    8 /* from one look at the queue to the next. Chosen: a fence ends so much late at most */
+/* From one look at the queue to the next. Chosen: a fence ends so much late at most. */
+#define LOOK_CYCLES 8
 
 static uint32_t cycles_of(const struct sm *sm, enum exec_reach reach)
 {

@@ -68,6 +68,13 @@
     "mul.lo.u32 %r10, %r1, 7;\nSPIN:\nsub.u32 %r10, %r10, 1;\nsetp.gt.s32 %p1, %r10, 0;\n"         \
     "@%p1 bra SPIN;\n"
 
+/* Blocks print, and the first one faults, the later the more threads they have. */
+#define FAULTS                                                                                     \
+    LIST "mov.u32 %r11, %ntid.x;\nsetp.eq.u32 %p0, %r1, 0;\nselp.u32 %r10, %r11, %r1, "            \
+         "%p0;\nSPIN:\n"                                                                           \
+         "sub.u32 %r10, %r10, 1;\nsetp.gt.s32 %p1, %r10, 0;\n@%p1 bra SPIN;\n@%p0 trap;\n"         \
+         "st.local.u32 [list], %r1;\nst.local.u32 [list+4], %r1;\n" PRINT
+
 static const char driver_text[] =
     ".version 8.6\n.target sm_80\n.address_size 64\n"
     ".extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);\n"
@@ -79,7 +86,8 @@ static const char driver_text[] =
         KERNEL("prints_apart", STAGGERED PRINTS, LATER)
             KERNEL("prints_whole", STAGGERED PRINTS, ASK)
                 KERNEL("takes_apart", STAGGERED TAKES, LATER)
-                    KERNEL("takes_whole", STAGGERED TAKES, ASK);
+                    KERNEL("takes_whole", STAGGERED TAKES, ASK)
+                        KERNEL("faults_apart", FAULTS, LATER) KERNEL("faults_whole", FAULTS, ASK);
 
 /* 512 bytes of the block: stored, brought back, written elsewhere, and added up by all. Meanwhile
  * the other warps look at what the neighbour writes. */
@@ -116,6 +124,7 @@ static const char bulk_text[] =
 struct program {
     const char *text, *kernel;
     uint32_t ctas, threads;
+    bool faults;
 };
 
 struct outcome {
@@ -152,10 +161,12 @@ static void run(struct outcome *out, const char *yaml, const struct program *pro
                                 .args = args,
                                 .arg_count = 1};
     assert_int_equal(rt_kernel_get(bench.module, &kernel, program->kernel), 0);
-    if (rt_launch(bench.rt, kernel, &request, &out->cycles) < 0)
-        fail_msg("%s: %s", program->kernel, error_text());
+    int rc = rt_launch(bench.rt, kernel, &request, &out->cycles);
+    if ((rc < 0) != program->faults)
+        fail_msg("%s: %s", program->kernel, rc < 0 ? error_text() : "no fault");
     gpu_stats(rt_gpu(bench.rt), &out->stats);
-    assert_int_equal(rt_copy_from_device(bench.rt, out->memory, bench.out, BUFFER_BYTES), 0);
+    if (!program->faults)
+        assert_int_equal(rt_copy_from_device(bench.rt, out->memory, bench.out, BUFFER_BYTES), 0);
     rt_bench_close(&bench);
 }
 
@@ -187,7 +198,7 @@ enum { MODELS = 3 };
 static void output_is_that_of_one_thread(void **state)
 {
     (void)state;
-    static const struct program program = {driver_text, "prints", 40, 96};
+    static const struct program program = {driver_text, "prints", 40, 96, false};
     for (int m = 0; m < MODELS; m++) {
         same_on_any_number_of_threads(models[m], &program);
         size_t lines = 0;
@@ -200,7 +211,7 @@ static void output_is_that_of_one_thread(void **state)
 static void allocations_are_those_of_one_thread(void **state)
 {
     (void)state;
-    static const struct program program = {driver_text, "takes", 36, 64};
+    static const struct program program = {driver_text, "takes", 36, 64, false};
     for (int m = 0; m < MODELS; m++)
         same_on_any_number_of_threads(models[m], &program);
 }
@@ -208,7 +219,7 @@ static void allocations_are_those_of_one_thread(void **state)
 static void copies_are_those_of_one_thread(void **state)
 {
     (void)state;
-    static const struct program program = {driver_text, "copies", 64, 128};
+    static const struct program program = {driver_text, "copies", 64, 128, false};
     static const char *const timed[] = {H200, "inherits: a100\n" SMALL};
     for (int m = 0; m < 2; m++) {
         same_on_any_number_of_threads(timed[m], &program);
@@ -220,7 +231,7 @@ static void copies_are_those_of_one_thread(void **state)
 static void bulk_copies_are_those_of_one_thread(void **state)
 {
     (void)state;
-    static const struct program program = {bulk_text, "bulk", 48, 128};
+    static const struct program program = {bulk_text, "bulk", 48, 128, false};
     same_on_any_number_of_threads(H200, &program);
     for (uint32_t i = 0; i < 48 * 128; i++) {
         assert_int_equal(first.memory[32768 + i], 3 * i + 1);
@@ -234,10 +245,10 @@ static void bulk_copies_are_those_of_one_thread(void **state)
 static void who_stands_still_loses_no_time(void **state)
 {
     (void)state;
-    static const struct program parted[] = {{driver_text, "prints_apart", 12, 32},
-                                            {driver_text, "takes_apart", 12, 32}},
-                                whole[] = {{driver_text, "prints_whole", 12, 32},
-                                           {driver_text, "takes_whole", 12, 32}};
+    static const struct program parted[] = {{driver_text, "prints_apart", 12, 32, false},
+                                            {driver_text, "takes_apart", 12, 32, false}},
+                                whole[] = {{driver_text, "prints_whole", 12, 32, false},
+                                           {driver_text, "takes_whole", 12, 32, false}};
     for (int i = 0; i < 2; i++) {
         run(&first, models[0], &parted[i], 2);
         run(&other, models[0], &whole[i], 2);
@@ -248,6 +259,24 @@ static void who_stands_still_loses_no_time(void **state)
     }
 }
 
+/* What is printed ends with the fault, in one piece and apart. */
+static void nobody_takes_a_turn_behind_a_fault(void **state)
+{
+    (void)state;
+    uint32_t before = 0, behind = 0; /* launches whose fault came so to what they print */
+    for (uint32_t threads = 8; threads <= 32; threads++) {
+        const struct program apart = {driver_text, "faults_apart", 8, threads, true},
+                             whole = {driver_text, "faults_whole", 8, threads, true};
+        run(&first, models[0], &apart, 1);
+        run(&other, models[0], &whole, 1);
+        assert_int_equal(first.printed, other.printed);
+        assert_memory_equal(first.text, other.text, first.printed);
+        before += first.printed == 0;
+        behind += first.printed > 0;
+    }
+    assert_true(before > 0 && behind > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -256,6 +285,7 @@ int main(void)
         cmocka_unit_test(copies_are_those_of_one_thread),
         cmocka_unit_test(bulk_copies_are_those_of_one_thread),
         cmocka_unit_test(who_stands_still_loses_no_time),
+        cmocka_unit_test(nobody_takes_a_turn_behind_a_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
