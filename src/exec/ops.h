@@ -57,7 +57,7 @@ static inline uint32_t pred_lanes(const struct exec_state *state, const struct u
     return state->preds[uop->pred_source[source]] ^ flip;
 }
 
-static inline void pred_write(struct exec_state *state, uint16_t slot, uint32_t lanes,
+static inline void pred_write(const struct exec_state *state, uint16_t slot, uint32_t lanes,
                               uint32_t mask)
 {
     state->preds[slot] = (state->preds[slot] & ~mask) | (lanes & mask);

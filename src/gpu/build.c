@@ -45,7 +45,7 @@ static int arrays_create(struct gpu *gpu)
 static void share_reads(struct gpu *gpu)
 {
     const struct noc_spec *noc = &gpu->model->noc;
-    uint32_t each = noc->share_each;
+    uint32_t each = noc->share_groups;
     for (uint32_t i = 0; each > 0 && i < gpu->model->sms; i++) {
         uint32_t cluster = gpu_cluster_of(gpu->model, i), before = 0;
         for (uint32_t k = 0; k < i; k++) {

@@ -170,7 +170,7 @@ struct gpu_stats {
     uint64_t l1_reads, l1_hits, l2_reads, l2_hits, dram_reads, dram_writes;
     uint64_t l2_writes, l2_write_hits, l2_evictions, l2_writebacks;
     uint64_t dram_read_bytes, dram_written_bytes;
-    uint64_t dram_row_hits, dram_row_misses, dram_busy_ps; /* all channels' */
+    uint64_t dram_row_hits, dram_row_misses, dram_busy_ps; /* all channels'; mem.h has whose hits */
     uint64_t dram_sending_ps, dram_pending_ps;
     uint64_t shared_accesses, shared_conflicts, transactions;
     struct sm_stats sm; /* of all SMs */

@@ -179,7 +179,7 @@ struct mem_port mem_noc_port(struct mem_noc *noc, uint32_t source,
  */
 void mem_noc_set_outlet(struct mem_noc *noc, uint32_t source, struct mem_outlet outlet);
 
-/* Where sources share reads (spec->share_groups): of which group this one is. */
+/* Where sources share reads (spec->share_tables): of which group this one is. */
 void mem_noc_set_group(struct mem_noc *noc, uint32_t source, uint32_t group);
 void mem_noc_deliver(struct mem_noc *noc, uint32_t source, struct mem_request *request);
 uint64_t mem_noc_lookahead_ps(const struct mem_noc *noc);
@@ -208,7 +208,7 @@ struct mem_dram;
 struct mem_dram_stats {
     uint64_t reads, writes;
     uint64_t read_bytes, written_bytes;
-    uint64_t row_hits, row_misses; /* a miss is a request for which a row was activated */
+    uint64_t row_hits, row_misses; /* of what requests want of each unit (dram/channel.h); a miss activated a row */
     uint64_t busy_ps;              /* the data bus carried data: its subchannels' mean */
     uint64_t sending_ps; /* that of any subchannel did; where a write's data pass before those of a
                             read that was sent first, the read's alone are counted */

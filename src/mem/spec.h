@@ -174,8 +174,8 @@ struct noc_spec {
     uint32_t write_granule_bytes; /* written data travel in whole pieces of this; 0: as they are */
     bool folds_header;            /* whole pieces go without one, a single word in one */
     uint32_t queue_entries;       /* per source port, at least 1 */
-    uint32_t share_each;          /* groups of a cluster's SMs whose reads go as one; 0: none do */
-    uint32_t share_groups;        /* of all sources: model_read() reckons it */
+    uint32_t share_groups;        /* groups of a cluster's SMs whose reads go as one; 0: none do */
+    uint32_t share_tables;        /* of all sources: model/check.c reckons it */
     uint32_t share_deal;          /* sources of a cluster that a group gets in its turn */
     uint32_t share_most;          /* requests that go as one; 0: any number */
     struct noc_flits_spec flits;
@@ -232,7 +232,7 @@ struct dram_spec {
     uint32_t fixed_cycles;    /* core cycles of controller and pads, both ways together */
     bool closed_page;         /* precharge as soon as nothing waits for the row */
     bool parts_read_first;    /* a write of part of a burst reads it first, for want of masks */
-    uint32_t overtakes;       /* FR_FCFS: later requests that may go before one; 0: any number */
+    uint32_t overtakes;       /* FR_FCFS: later places that may go before one; 0: any number */
 };
 
 /* Virtual memory as the driver lays it out. */

@@ -459,7 +459,7 @@ static void check_total(struct reader *reader)
 static void check_noc(struct reader *reader)
 {
     struct model *model = reader->model;
-    model->noc.share_groups = model->noc.share_each * model->clusters;
+    model->noc.share_tables = model->noc.share_groups * model->clusters;
     if (model->noc.folds_header && model->noc.write_granule_bytes != NOC_SECTOR_BYTES) {
         problem(reader, "noc.folds_header", "needs a write_granule of %d B", NOC_SECTOR_BYTES);
     }

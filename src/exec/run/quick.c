@@ -76,8 +76,7 @@ static inline void compare(const struct exec_state *state, const struct bases *b
 {
     uint32_t lanes =
         uop->compare(operand(bases, uop->source[0]), operand(bases, uop->source[1]), active);
-    uint32_t *to = &state->preds[uop->pred_dst[0]];
-    *to = (*to & ~active) | (lanes & active);
+    pred_write(state, uop->pred_dst[0], lanes, active);
 }
 
 /* All active lanes go to the target, or none: the warp is there. */

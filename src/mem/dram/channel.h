@@ -5,11 +5,13 @@
  *                        |   data bus      +- bank 1 (group 1) ...
  *                        +- subchannel 1 ...
  *
- *      unit       = channel address / (bank interleave, or row); of each unit that a request lies
- *                   in something waits for itself
+ *      unit       = channel address / (bank interleave, or row)
  *      subchannel = unit % subchannels,  bank = unit / subchannels % banks,  the rest is the row
  *
- * With banks_abreast these many banks take units in turn until their rows are full, then the next.
+ * A request that lies in several units has an entry for each. With banks_abreast so many banks take
+ * units in turn until their rows are full, then as many others do:
+ *
+ *      bank = unit / subchannels % abreast + (full rows before it) % (banks / abreast) * abreast
  *
  * With bank_hash the bank is moved on by the row's number, so that addresses that are multiples of
  * a power of two apart do not all meet in one bank. The channel address is the physical address

@@ -12,7 +12,7 @@
  * to queue_entries requests: those that have not left the link, and those that have arrived where
  * the target refuses them. What is in between is on the wire. Without a bound it only counts them.
  *
- * With shared reads (spec->share_groups) a read that finds the same bytes under way for its group
+ * With shared reads (spec->share_tables) a read that finds the same bytes under way for its group
  * of sources when it has arrived goes no further and gets that one's answer.
  *
  * Left out: contention inside the network and at the targets' ports (the targets' own lookups and
@@ -176,9 +176,9 @@ static int links_create(void **state, const struct noc_spec *spec, struct engine
         waiters_init(&s->space, engine, source);
         whole = departures_grow(&s->left, spec->queue_entries);
     }
-    links->shares = spec->share_groups > 0;
+    links->shares = spec->share_tables > 0;
     if (whole && links->shares) {
-        whole = shared_reads_init(&links->reads, spec->share_groups, spec->share_most) == 0;
+        whole = shared_reads_init(&links->reads, spec->share_tables, spec->share_most) == 0;
     }
     if (!whole) {
         links_destroy(links);
@@ -435,6 +435,7 @@ static struct mem_port links_port(void *state, uint32_t source, noc_route *route
 static void links_set_group(void *state, uint32_t source, uint32_t group)
 {
     struct links *links = state;
+    assert(group < links->spec->share_tables);
     links->sources[source].group = group;
 }
 

@@ -52,7 +52,7 @@ int mem_noc_check(const struct noc_spec *spec, uint32_t sources, uint32_t target
                          NOC_SECTOR_BYTES);
     }
     const struct noc_ops *ops = kinds[spec->kind];
-    if (spec->share_groups > 0 && !ops->set_group) {
+    if (spec->share_tables > 0 && !ops->set_group) {
         return error_set(SONDE_EINPUT, "network: a network of this kind shares no reads");
     }
     return ops->check ? ops->check(spec, sources, targets) : 0;

@@ -39,8 +39,6 @@ static inline void noc_give_reply(const struct mem_outlet *outlet, struct mem_re
     outlet->reply(outlet->self, request, at_ps);
 }
 
-/* Bytes on the wire, each way. */
-
 /* Every piece that the write touches is written whole. */
 static inline bool noc_writes_whole(const struct mem_request *r)
 {

@@ -252,6 +252,48 @@ static void a_queue_shorter_than_a_request_has_parts_takes_it(void **state)
     fixture_close(&f);
 }
 
+struct activates {
+    uint32_t count;
+    struct mem_dram_command of[8];
+};
+
+static void note_activate(void *ctx, const struct mem_dram_command *command)
+{
+    struct activates *seen = ctx;
+    if (command->kind == MEM_DRAM_ACTIVATE) {
+        assert_in_range(seen->count, 0, 7);
+        seen->of[seen->count++] = *command;
+    }
+}
+
+/* Two banks take pieces in turn until their rows are full, 2 KiB; then the other two do, and then
+ * the first two's next rows. */
+static void few_banks_take_pieces_in_turn_until_their_rows_are_full(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t address;
+        uint32_t bank;
+        uint64_t row;
+    } places[] = {{0, 0, 0},       {64, 1, 0},           {128, 0, 0},          {2 * ROW - 64, 1, 0},
+                  {2 * ROW, 2, 0}, {2 * ROW + 64, 3, 0}, {4 * ROW + 128, 0, 1}};
+    struct fixture f;
+    struct activates seen = {0};
+    fixture_open(&f);
+    f.spec.bank_interleave_bytes = 64;
+    f.spec.banks_abreast = 2;
+    f.spec.closed_page = true;
+    fixture_start(&f);
+    mem_dram_watch(f.dram, note_activate, &seen);
+    for (uint32_t i = 0; i < sizeof places / sizeof *places; i++) {
+        read_one(&f, places[i].address);
+        assert_int_equal(seen.count, i + 1);
+        assert_int_equal(seen.of[i].bank, places[i].bank);
+        assert_int_equal(seen.of[i].row, places[i].row);
+    }
+    fixture_close(&f);
+}
+
 static void activates_of_two_banks_are_rrd_apart(void **state)
 {
     (void)state;
@@ -599,6 +641,7 @@ int main(void)
         cmocka_unit_test(the_later_part_answers_whichever_it_is),
         cmocka_unit_test(a_request_takes_a_place_for_each_part),
         cmocka_unit_test(a_queue_shorter_than_a_request_has_parts_takes_it),
+        cmocka_unit_test(few_banks_take_pieces_in_turn_until_their_rows_are_full),
         cmocka_unit_test(activates_of_two_banks_are_rrd_apart),
         cmocka_unit_test(rows_of_one_bank_are_rc_apart_or_ras_and_rp),
         cmocka_unit_test(a_precharge_waits_for_the_data_of_the_row),

@@ -290,7 +290,7 @@ static void reads_of_a_group_under_way_go_as_one(void **state)
     (void)state;
     struct fixture f;
     fixture_open(&f);
-    f.spec.share_groups = 2;
+    f.spec.share_tables = 2;
     fixture_start(&f);
     uint64_t answered;
     enum { LAST = BELOW_CYCLES - 1 }; /* it is there a cycle before the answer is */
@@ -319,7 +319,7 @@ static void so_many_reads_go_as_one_at_most(void **state)
     for (uint32_t most = 0; most <= 5; most++) {
         struct fixture f;
         fixture_open(&f);
-        f.spec.share_groups = 1;
+        f.spec.share_tables = 1;
         f.spec.share_most = most;
         f.spec.queue_entries = 16;
         fixture_start(&f);
@@ -337,6 +337,29 @@ static void so_many_reads_go_as_one_at_most(void **state)
     }
 }
 
+/* More sectors than the table has chains, so that some have one in common. */
+static void reads_of_other_sectors_share_nothing(void **state)
+{
+    (void)state;
+    enum { SECTORS = 1200 };
+    struct fixture f;
+    fixture_open(&f);
+    f.spec.share_tables = 1;
+    f.spec.queue_entries = SECTORS;
+    f.spec.request_bytes_per_cycle = 0; /* all are under way together */
+    fixture_start(&f);
+    struct probe *probe = calloc(SECTORS, sizeof *probe);
+    assert_non_null(probe);
+    for (uint32_t i = 0; i < SECTORS; i++) {
+        probe_init(&probe[i], f.engine, MEM_READ, UINT64_C(32) * i, 32);
+        assert_true(probe_send(&probe[i], f.port[0]));
+    }
+    engine_run(f.engine, ENGINE_NEVER);
+    assert_int_equal(f.sink[0].count + f.sink[1].count, SECTORS);
+    free(probe);
+    fixture_close(&f);
+}
+
 static void networks_of_nothing_are_refused(void **state)
 {
     (void)state;
@@ -351,7 +374,7 @@ static void networks_of_nothing_are_refused(void **state)
     assert_int_equal(rc, SONDE_EINPUT);
     assert_string_equal(error_text(), "network: unknown kind 3");
     f.spec.kind = NOC_PERFECT;
-    f.spec.share_groups = 1;
+    f.spec.share_tables = 1;
     rc = mem_noc_create(&f.noc, &f.spec, f.engine, &rig_clock, 1, 2, 2);
     assert_int_equal(rc, SONDE_EINPUT);
     assert_string_equal(error_text(), "network: a network of this kind shares no reads");
@@ -374,6 +397,7 @@ int main(void)
         cmocka_unit_test(a_perfect_memory_answers_all_after_the_two_latencies),
         cmocka_unit_test(reads_of_a_group_under_way_go_as_one),
         cmocka_unit_test(so_many_reads_go_as_one_at_most),
+        cmocka_unit_test(reads_of_other_sectors_share_nothing),
         cmocka_unit_test(networks_of_nothing_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
