@@ -55,6 +55,7 @@ done
 grep -q '^  replacement: {policy: random} *# not measured' shares.yaml || fail "shares: $(grep replacement shares.yaml)"
 grep -q '^  ways: 96 ' shares.yaml || fail "shares: $(grep ways shares.yaml)"
 grep -q '^  t_refi: 1950 cycles' slow.yaml || fail "slow: $(grep t_refi slow.yaml)" # as many nanoseconds as the base's
+grep -q '^  channels: 1 ' slow.yaml || fail "slow: $(grep channels slow.yaml)"
 
 mkdir drawn
 /usr/bin/python3 "$SOURCE/tests/roundtrip/drawn_dissections.py" drawn "${ANY_SEED:-always}" 150 ./*.json || fail "nothing drawn"
