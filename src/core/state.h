@@ -286,8 +286,6 @@ static inline uint64_t wheel_next_cycle(const struct sm *sm)
 
 /* issue/turn.c: SMs run apart from now on, or no longer. */
 void turn_set_needed(struct sm *sm, bool needed);
-/* The cycle stands in front of what the pass's next scheduler would issue. CYCLE_NEVER. */
-uint64_t turn_await(struct sm *sm, const struct sm_pass *pass);
 
 /* issue.c */
 /* Issue what can in sm->cycle, and in the cycles behind it as long as nothing but issues happens.

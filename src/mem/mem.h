@@ -208,7 +208,8 @@ struct mem_dram;
 struct mem_dram_stats {
     uint64_t reads, writes;
     uint64_t read_bytes, written_bytes;
-    uint64_t row_hits, row_misses; /* of what requests want of each unit (dram/channel.h); a miss activated a row */
+    uint64_t row_hits, row_misses; /* of what requests want of each unit (dram/channel.h); a
+                                      miss activated a row */
     uint64_t busy_ps;              /* the data bus carried data: its subchannels' mean */
     uint64_t sending_ps; /* that of any subchannel did; where a write's data pass before those of a
                             read that was sent first, the read's alone are counted */

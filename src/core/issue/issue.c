@@ -635,6 +635,15 @@ static uint64_t issue_none(struct sm *sm, const struct sm_unit *unit)
     return next;
 }
 
+/* The cycle stands in front of what the pass's next scheduler would issue (issue/turn.c). */
+static uint64_t stand_before_turn(struct sm *sm, const struct sm_pass *pass)
+{
+    sm->turn.awaited = true;
+    sm->turn.pass = *pass;
+    engine_pause(sm->engine);
+    return CYCLE_NEVER;
+}
+
 /*
  * Schedulers compete for the units. One that finds them all taken chooses first from then on, until
  * it has issued: where units take fewer warps than there are schedulers, none starves, however
@@ -659,7 +668,7 @@ uint64_t issue_now(struct sm *sm)
         int rc = scheduler_cycle(sm, pass.scheduler, &look);
         if (rc == ISSUE_AWAITS_TURN) {
             pass.next_cycle = look.next_cycle;
-            return turn_await(sm, &pass);
+            return stand_before_turn(sm, &pass);
         }
         if (rc == ISSUE_UNITS_TAKEN && !pass.waits) {
             sm->first_scheduler = pass.scheduler;

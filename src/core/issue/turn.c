@@ -10,14 +10,6 @@
 
 #include <assert.h>
 
-uint64_t turn_await(struct sm *sm, const struct sm_pass *pass)
-{
-    sm->turn.awaited = true;
-    sm->turn.pass = *pass;
-    engine_pause(sm->engine);
-    return CYCLE_NEVER;
-}
-
 static void rest_of_cycle(struct sm *sm)
 {
     sm->running = sm->turn.resumes = true;
