@@ -160,7 +160,8 @@ struct ptx_var {
     const uint8_t *init; /* `size` bytes, or NULL: zero */
     const struct ptx_reloc *relocs;
     uint32_t reloc_count;
-    uint64_t offset; /* params, locals, function-scope shared: byte offset in their space's frame */
+    uint64_t offset; /* params, locals, function-scope shared: byte offset in their space's frame;
+                        constants of a module: in its bank, as ptxas lays it out */
     int32_t reg;     /* a .reg parameter of a .func (space REG): its register, else -1 */
     uint8_t vec;     /* .v2, .v4: elements of `type` in one, else 1 */
     enum isa_space ptr_space; /* .ptr .global and the like of an entry's parameter */

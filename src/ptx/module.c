@@ -241,6 +241,19 @@ static void parse_module(struct parser *p)
             recover_top_level(p);
 }
 
+/* Where variables of constant memory lie in the bank: one behind the other, as ptxas puts them. */
+static void place_constants(struct ptx_module *m)
+{
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < m->var_count; i++) {
+        struct ptx_var *var = m->vars[i];
+        if (var->space == SPACE_CONST && var->linkage != LINK_EXTERN) {
+            var->offset = (end + var->align - 1) / var->align * var->align;
+            end = var->offset + var->size;
+        }
+    }
+}
+
 static int list_result(struct parser *p)
 {
     struct ptx_module *m = p->module;
@@ -254,6 +267,7 @@ static int list_result(struct parser *p)
         memcpy(m->vars, p->vars.data, p->vars.count * sizeof *m->vars);
     if (p->funcs.count > 0)
         memcpy(m->funcs, p->funcs.data, p->funcs.count * sizeof *m->funcs);
+    place_constants(m);
     return 0;
 }
 

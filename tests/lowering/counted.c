@@ -19,9 +19,10 @@
 #define MOST 0.15   /* of each kernel */
 #define MEDIAN 0.05 /* of all */
 
-static const char *const names[] = {"chain_fma",   "reduce_halves", "scan_shuffle",
-                                    "nbody_tiled", "mandelbrot",    "collatz",
-                                    "layer_norm",  "chain_root",    "bitonic_step"};
+static const char *const names[] = {
+    "chain_fma", "reduce_halves", "scan_shuffle",   "nbody_tiled",  "mandelbrot",
+    "collatz",   "layer_norm",    "chain_root",     "bitonic_step", "read16",
+    "dropout",   "segments",      "convolve7_tiled"};
 #define NAMES (sizeof names / sizeof *names)
 
 static const struct kernel_row *find_row(const char *name)
@@ -102,7 +103,7 @@ static int measure(double *error, struct model *model, const char *folder, const
     double card = row ? recorded(recording, row) : 0;
     struct rt *rt = NULL;
     struct gpu_stats stats = {0};
-    if (card == 0 || kernel_is_set_aside(name))
+    if (!row || card == 0 || kernel_is_set_aside(name))
         return error_set(SONDE_EINPUT, "%s is not recorded, or set aside", name);
     int rc = rt_create(&rt, model);
     rc = rc < 0 ? rc : run(&stats, rt, folder, row);

@@ -23,6 +23,11 @@ int func_assign_slots(struct ptx_func *func);
 bool insn_is_branch(const struct ptx_insn *insn);   /* bra, brx.idx */
 bool insn_ends_thread(const struct ptx_insn *insn); /* ret, exit, trap */
 
+/* Of memory, in whichever space; what copies asynchronously or prefetches is none of them. */
+bool insn_is_load(enum isa_op op);
+bool insn_is_store(enum isa_op op);
+bool insn_is_atomic(enum isa_op op); /* with or without a result */
+
 /*
  * Calls `visit` for every register that an instruction reads (guard included) or writes; a register
  * written under a guard counts as read too, because its old value may survive, unless it is known

@@ -239,6 +239,13 @@ static void mark(void *ctx, int32_t reg, enum reg_access access)
         fact->divergent = wake->changed = true;
 }
 
+bool lower_is_uniform_constant(const struct lower *l, const struct ptx_insn *insn)
+{
+    const struct ptx_operand *at = &insn->operands[1];
+    return insn->op == OP_LD && insn->space[0] == SPACE_CONST && insn->operand_count > 1 &&
+           at->kind == OPERAND_ADDR && !(at->has_reg && l->regs[at->reg].divergent);
+}
+
 /* What a warp votes is the same in all lanes. */
 static bool gives_same(const struct ptx_insn *insn)
 {

@@ -7,6 +7,8 @@
  * The limits are those at which ptxas 13.0 for sm_90 was seen to change its mind, on bodies of one
  * to 24 like instructions.
  */
+#include <string.h>
+
 #include "ptx/lower/lower.h"
 #include "util/container/arena.h"
 #include "util/error.h"
@@ -14,7 +16,8 @@
 static const struct {
     uint32_t body, first, second; /* slots of an if's body; of the two of an if with else */
     uint32_t shared_loads;        /* of them */
-} predicated = {.body = 8, .first = 7, .second = 8, .shared_loads = 2};
+    uint32_t meanwhile;           /* slots of arithmetic behind it that make a global load cheap */
+} predicated = {.body = 8, .first = 7, .second = 8, .shared_loads = 2, .meanwhile = 2};
 
 static const struct ptx_insn *last_of(const struct lower *l, uint32_t block)
 {
@@ -68,23 +71,84 @@ static bool loads_global(const struct ptx_insn *insn)
            (insn->space[0] == SPACE_GLOBAL || insn->space[0] == SPACE_NONE);
 }
 
-/* A global load is worth a branch, unless another is on its way or the next turn's may be. */
-static bool hides_load(const struct lower *l, uint32_t block)
+struct shape {
+    uint32_t head, body, other, join; /* blocks; other == join: there is no else */
+};
+
+/* Of registers: whether a side of a branch gives the value. */
+struct given {
+    bool *reg;
+    bool reads, writes; /* an instruction reads one that is; makes what it writes one */
+};
+
+static void follow(void *ctx, int32_t reg, enum reg_access access)
 {
-    const struct ptx_block *b = &l->func->blocks[block];
-    bool found = l->blocks[block].header != NOWHERE;
-    for (uint32_t pc = b->first; !found && pc <= b->last; pc++)
-        found = loads_global(&l->func->insns[pc]);
-    return found;
+    struct given *given = ctx;
+    given->reads |= access == REG_READ && given->reg[reg];
+    if (access == REG_WRITE && given->writes)
+        given->reg[reg] = true;
 }
 
-static bool predicable(const struct lower *l, uint32_t head, uint32_t block, uint32_t limit)
+static void give(const struct lower *l, struct given *given, uint32_t block)
+{
+    const struct ptx_block *b = &l->func->blocks[block];
+    given->writes = true;
+    for (uint32_t pc = b->first; pc <= b->last; pc++)
+        insn_visit_regs(l->func, &l->func->insns[pc], follow, given);
+}
+
+static uint32_t arithmetic_slots(const struct lowered *lowered)
+{
+    uint32_t slots = 0;
+    for (uint32_t i = 0; i < lowered->part_count; i++) {
+        enum isa_unit unit = lowered->part[i].unit;
+        slots += unit == UNIT_LSU || unit == UNIT_BRANCH ? 0 : lowered->part[i].slots;
+    }
+    return slots;
+}
+
+/* Arithmetic where the sides meet that needs nothing of theirs, in slots. */
+static uint32_t independent_slots(const struct lower *l, const struct shape *shape, bool *given_reg)
+{
+    struct given given = {.reg = given_reg};
+    const struct ptx_block *b = &l->func->blocks[shape->join];
+    uint32_t slots = 0;
+    memset(given_reg, 0, l->func->reg_count * sizeof *given_reg);
+    give(l, &given, shape->body);
+    if (shape->other != shape->join)
+        give(l, &given, shape->other);
+    for (uint32_t pc = b->first; pc <= b->last; pc++) {
+        const struct ptx_insn *insn = &l->func->insns[pc];
+        given.reads = given.writes = false;
+        insn_visit_regs(l->func, insn, follow, &given);
+        slots += given.reads ? 0 : arithmetic_slots(&l->out[pc]);
+        given.writes = given.reads;
+        insn_visit_regs(l->func, insn, follow, &given);
+    }
+    return slots;
+}
+
+/*
+ * A global load is worth a branch, unless another is on its way, the next turn's may be, or there
+ * is something to do meanwhile where the sides meet.
+ */
+static bool hides_load(const struct lower *l, const struct shape *shape, bool *given)
+{
+    const struct ptx_block *b = &l->func->blocks[shape->head];
+    bool found = l->blocks[shape->head].header != NOWHERE;
+    for (uint32_t pc = b->first; !found && pc <= b->last; pc++)
+        found = loads_global(&l->func->insns[pc]);
+    return found || independent_slots(l, shape, given) >= predicated.meanwhile * LOWER_ONE;
+}
+
+static bool predicable(const struct lower *l, const struct shape *shape, bool *given,
+                       uint32_t block, uint32_t limit)
 {
     const struct ptx_block *b = &l->func->blocks[block];
     uint32_t slots = 0, shared_loads = 0;
     for (uint32_t pc = b->first; pc <= b->last; pc++) {
         const struct ptx_insn *insn = &l->func->insns[pc];
-        if (stays_behind_branch(insn) || (loads_global(insn) && !hides_load(l, head)))
+        if (stays_behind_branch(insn) || (loads_global(insn) && !hides_load(l, shape, given)))
             return false;
         shared_loads += insn->op == OP_LD && insn->space[0] == SPACE_SHARED && !l->folded[pc];
         slots += is_jump(insn) ? 0 : l->out[pc].slots;
@@ -109,10 +173,6 @@ static void move_slots(struct lower *l, uint32_t block, uint32_t to)
     }
 }
 
-struct shape {
-    uint32_t body, other, join; /* blocks; other == join: there is no else */
-};
-
 /* Entered from `from` alone, jumps that are skipped aside, and left in one way. */
 static bool is_side(const struct lower *l, const uint32_t *entries, uint32_t block)
 {
@@ -126,6 +186,7 @@ static bool find_shape(struct shape *shape, const struct lower *l, const uint32_
     uint32_t target = skip_jumps(l, l->block_of[branch->operands[0].target]);
     if (branch->operands[0].target <= lower_pc(l, branch) || block + 1 >= l->func->block_count)
         return false;
+    shape->head = block;
     shape->body = skip_jumps(l, block + 1);
     if (!is_side(l, entries, shape->body) || shape->body <= block)
         return false;
@@ -144,7 +205,8 @@ static void drop_jumps(struct lower *l, uint32_t from, uint32_t to)
             l->out[l->func->blocks[b].last] = (struct lowered){0};
 }
 
-static bool predicate(struct lower *l, const uint32_t *entries, uint32_t block)
+/* `given`: room for a flag a register. */
+static bool predicate(struct lower *l, const uint32_t *entries, bool *given, uint32_t block)
 {
     struct shape s;
     uint32_t pc = l->func->blocks[block].last;
@@ -152,8 +214,8 @@ static bool predicate(struct lower *l, const uint32_t *entries, uint32_t block)
         is_lone_exit(l, l->func->blocks[s.join].first))
         return false;
     bool both = s.other != s.join;
-    if (!predicable(l, block, s.body, both ? predicated.first : predicated.body) ||
-        (both && !predicable(l, block, s.other, predicated.second)))
+    if (!predicable(l, &s, given, s.body, both ? predicated.first : predicated.body) ||
+        (both && !predicable(l, &s, given, s.other, predicated.second)))
         return false;
     l->out[pc] = (struct lowered){.predicated = true};
     move_slots(l, s.body, pc);
@@ -221,7 +283,8 @@ int lower_flow(struct lower *l)
 {
     const struct ptx_func *f = l->func;
     uint32_t *entries = arena_array(l->arena, f->block_count, sizeof *entries);
-    if (!entries)
+    bool *given = arena_array(l->arena, (size_t)f->reg_count + 1, sizeof *given);
+    if (!entries || !given)
         return error_memory();
     for (uint32_t b = 0; b < f->block_count; b++)
         for (uint32_t i = 0; i < f->blocks[b].succ_count; i++)
@@ -232,7 +295,7 @@ int lower_flow(struct lower *l)
         if (last->op != OP_BRA)
             continue;
         if (last->guard >= 0) {
-            if (!predicate(l, entries, b))
+            if (!predicate(l, entries, given, b))
                 add_meeting(l, b);
         } else if (f->insns[pc].operands[0].target == pc + 1) {
             l->out[pc] = (struct lowered){0};

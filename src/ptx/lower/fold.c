@@ -65,6 +65,14 @@ static bool is_logic(const struct ptx_insn *insn)
     return insn->op == OP_AND || insn->op == OP_OR || insn->op == OP_XOR || insn->op == OP_NOT;
 }
 
+/* A product that a loop needs is made before it: the additions in the loop take the result. */
+static bool uses_in_add_here(const struct lower *l, const struct ptx_insn *user, int32_t reg)
+{
+    uint32_t from = l->block_of[l->regs[reg].def], to = l->block_of[lower_pc(l, user)];
+    return uses_in_add32(l, user, reg) &&
+           (l->blocks[to].header == NOWHERE || l->blocks[to].header == l->blocks[from].header);
+}
+
 static bool uses_in_logic(const struct lower *l, const struct ptx_insn *user, int32_t reg)
 {
     (void)l;
@@ -233,7 +241,7 @@ static bool folds_product(const struct lower *l, const struct ptx_insn *insn)
         return lower_all_uses(
             l, insn, isa_type_info(insn->tuple.d)->bytes == 8 ? uses_in_add64 : uses_in_add32);
     case OP_MUL_LO:
-        return !is_wide(insn) && lower_all_uses(l, insn, uses_in_add32);
+        return !is_wide(insn) && lower_all_uses(l, insn, uses_in_add_here);
     case OP_SHL:
         if (is_wide(insn) && moves_half(l, insn))
             return true;
@@ -384,6 +392,37 @@ static bool holds_already(const struct lower *l, const struct ptx_insn *insn)
     return false;
 }
 
+/* The first of the definitions of `reg` behind `pc` in the text, NOWHERE: none. */
+static uint32_t next_def(const struct lower *l, int32_t reg, uint32_t pc)
+{
+    uint32_t at = pc + 1;
+    while (l->regs[reg].defs > 1 && at < l->func->insn_count &&
+           (l->dead[at] || lower_result(&l->func->insns[at]) != reg))
+        at++;
+    return l->regs[reg].defs > 1 && at < l->func->insn_count ? at : NOWHERE;
+}
+
+static bool is_used_behind(const struct lower *l, int32_t reg, uint32_t pc)
+{
+    const struct reg_fact *fact = &l->regs[reg];
+    for (uint32_t i = 0; i < fact->uses; i++)
+        if (l->use[fact->first + i] > pc)
+            return true;
+    return false;
+}
+
+/* One of the two registers gets another value while the other one's is still needed. */
+static bool copies(const struct lower *l, const struct ptx_insn *insn)
+{
+    uint32_t pc = lower_pc(l, insn);
+    int32_t to = lower_result(insn), from = insn->operands[1].reg;
+    if (to < 0)
+        return false;
+    uint32_t to_changes = next_def(l, to, pc), from_changes = next_def(l, from, pc);
+    return (to_changes != NOWHERE && is_used_behind(l, from, to_changes)) ||
+           (from_changes != NOWHERE && is_used_behind(l, to, from_changes));
+}
+
 /* A constant that an instruction takes as an operand; of several defining movs each writes. */
 static bool folds_mov(const struct lower *l, const struct ptx_insn *insn)
 {
@@ -398,6 +437,8 @@ static bool folds_mov(const struct lower *l, const struct ptx_insn *insn)
                (source->var->space == SPACE_PARAM || source->var->space == SPACE_CONST);
     case OPERAND_IMM:
         return reg >= 0 && (l->regs[reg].defs == 1 || holds_already(l, insn));
+    case OPERAND_REG:
+        return !copies(l, insn);
     default:
         return true;
     }

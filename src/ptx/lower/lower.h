@@ -58,6 +58,8 @@ bool lower_all_uses(const struct lower *l, const struct ptx_insn *insn, use_test
 bool lower_used_once(const struct lower *l, const struct ptx_insn *insn);
 /* A constant: an immediate, or a register that a mov gives one. */
 bool lower_constant(const struct lower *l, const struct ptx_operand *operand, uint64_t *value);
+/* A load of constant memory at an address that is the same in all lanes: the uniform datapath's. */
+bool lower_is_uniform_constant(const struct lower *l, const struct ptx_insn *insn);
 
 /* graph.c */
 int lower_graph(struct lower *l);

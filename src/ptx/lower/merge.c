@@ -3,6 +3,9 @@
  * register, with no store or barrier between them, where the address is known to be aligned. What
  * is known of a register's alignment comes from its definitions; a variable in shared memory begins
  * at a multiple of 16. Of global memory nothing is known: a parameter may be any address.
+ *
+ * Words of constant memory whose address is the same in all lanes come by twos, of neighbouring
+ * variables too, whatever is stored between them: the compiler knows where each lies in the bank.
  */
 #include "ptx/lower/lower.h"
 #include "util/container/arena.h"
@@ -28,7 +31,10 @@ static uint32_t of_operand(const uint8_t *align, const struct ptx_operand *o)
     case OPERAND_IMM:
         return of_value(o->imm);
     case OPERAND_VAR:
-        return o->var && o->var->space == SPACE_SHARED ? of_value(o->imm) : 0;
+        return !o->var                         ? 0
+               : o->var->space == SPACE_SHARED ? of_value(o->imm)
+               : o->var->space == SPACE_CONST  ? of_value(o->var->offset + o->imm)
+                                               : 0;
     default:
         return 0;
     }
@@ -106,36 +112,53 @@ static uint8_t *find_alignment(struct lower *l)
 static bool is_word_load(const struct lower *l, uint32_t pc)
 {
     const struct ptx_insn *insn = &l->func->insns[pc];
+    uint32_t bytes = isa_type_info(insn->tuple.s)->bytes;
+    bool shared = insn->space[0] == SPACE_SHARED || insn->space[0] == SPACE_SHARED_CTA;
     return insn->op == OP_LD && !l->dead[pc] && !l->folded[pc] && insn->guard < 0 &&
-           (insn->space[0] == SPACE_SHARED || insn->space[0] == SPACE_SHARED_CTA) &&
            insn->vec <= 1 && insn->mods[MODC_SEM] == MOD_NONE &&
-           isa_type_info(insn->tuple.s)->bytes >= 4 && insn->operands[1].kind == OPERAND_ADDR;
+           insn->operands[1].kind == OPERAND_ADDR &&
+           ((shared && bytes >= 4) || (lower_is_uniform_constant(l, insn) && bytes == 4));
 }
 
-static bool ends_window(const struct lower *l, uint32_t pc, const struct ptx_operand *base)
+/* The displacement, from the bank's start where a variable of constant memory has a place there. */
+static uint64_t displacement(const struct ptx_operand *o)
+{
+    return o->imm + (o->var && o->var->space == SPACE_CONST ? o->var->offset : 0);
+}
+
+static bool is_of_base(const struct ptx_operand *o, const struct ptx_operand *base)
+{
+    bool var = o->var == base->var || (o->var && base->var && o->var->space == SPACE_CONST &&
+                                       base->var->space == SPACE_CONST);
+    return var && o->has_reg == base->has_reg && (!o->has_reg || o->reg == base->reg);
+}
+
+/* `load`: the one that others are looked for; what is stored does not change constants. */
+static bool ends_window(const struct lower *l, uint32_t pc, const struct ptx_insn *load)
 {
     const struct ptx_insn *insn = &l->func->insns[pc];
+    const struct ptx_operand *base = &load->operands[1];
     uint32_t unit = isa_row(insn->op)->unit;
     return unit == UNIT_BARRIER || unit == UNIT_FENCE || unit == UNIT_BRANCH ||
            (unit == UNIT_LSU && insn->op != OP_LD && insn->op != OP_LD_NC &&
-            insn->space[0] != SPACE_GLOBAL) ||
+            insn->space[0] != SPACE_GLOBAL && load->space[0] != SPACE_CONST) ||
            (base->has_reg && lower_result(insn) == base->reg);
 }
 
 /* The pc of the load of `offset` behind the same base in the window around `pc`, or NOWHERE. */
 static uint32_t find_neighbour(const struct lower *l, uint32_t pc, uint64_t offset, uint32_t bytes)
 {
-    const struct ptx_operand *base = &l->func->insns[pc].operands[1];
+    const struct ptx_insn *load = &l->func->insns[pc];
     const struct ptx_block *block = &l->func->blocks[l->block_of[pc]];
     for (int way = -1; way <= 1; way += 2) {
         for (uint32_t at = pc; at >= block->first && at <= block->last; at += (uint32_t)way) {
-            const struct ptx_operand *o = &l->func->insns[at].operands[1];
-            if (at != pc && is_word_load(l, at) &&
-                isa_type_info(l->func->insns[at].tuple.s)->bytes == bytes &&
-                o->has_reg == base->has_reg && o->var == base->var &&
-                (!o->has_reg || o->reg == base->reg) && o->imm == offset)
+            const struct ptx_insn *insn = &l->func->insns[at];
+            if (at != pc && is_word_load(l, at) && insn->space[0] == load->space[0] &&
+                isa_type_info(insn->tuple.s)->bytes == bytes &&
+                is_of_base(&insn->operands[1], &load->operands[1]) &&
+                displacement(&insn->operands[1]) == offset)
                 return at;
-            if (at != pc && ends_window(l, at, base))
+            if (at != pc && ends_window(l, at, load))
                 break;
             if (at == 0 && way < 0)
                 break;
@@ -147,7 +170,7 @@ static uint32_t find_neighbour(const struct lower *l, uint32_t pc, uint64_t offs
 static bool merge_at(struct lower *l, uint32_t pc, uint32_t words)
 {
     uint32_t at[4];
-    uint64_t offset = l->func->insns[pc].operands[1].imm;
+    uint64_t offset = displacement(&l->func->insns[pc].operands[1]);
     uint32_t bytes = isa_type_info(l->func->insns[pc].tuple.s)->bytes;
     for (uint32_t i = 1; i < words; i++)
         if ((at[i] = find_neighbour(l, pc, offset + (uint64_t)i * bytes, bytes)) == NOWHERE)
@@ -166,10 +189,11 @@ int lower_merge(struct lower *l)
         if (!is_word_load(l, pc))
             continue;
         const struct ptx_operand *o = &l->func->insns[pc].operands[1];
-        uint32_t known = of_value(o->imm);
+        uint32_t known = of_value(displacement(o));
         known = least(known, o->has_reg ? align[o->reg] : ALIGN_MAX);
         bool wide = isa_type_info(l->func->insns[pc].tuple.s)->bytes == 8;
-        if (!wide && known >= 4 && merge_at(l, pc, 4))
+        bool constant = l->func->insns[pc].space[0] == SPACE_CONST;
+        if (!wide && !constant && known >= 4 && merge_at(l, pc, 4))
             continue;
         if (known >= (wide ? 4 : 3))
             (void)merge_at(l, pc, 2);

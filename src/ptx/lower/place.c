@@ -21,12 +21,14 @@ struct places {
     uint32_t count;
 };
 
-/* Adds a slot where `pc` needs something, unless a block that dominates it has it. */
-static void need_at(struct lower *l, struct places *have, uint32_t pc, uint32_t slots)
+/* Adds a slot where `pc` needs something, unless a block that dominates it has it. `side`: under
+ * whose predicate it is made, 0: for all. */
+static void need_under(struct lower *l, struct places *have, uint32_t pc, uint32_t slots,
+                       uint32_t side)
 {
     uint32_t hoisted = lower_hoist(l, l->block_of[pc]);
     uint32_t at = hoisted == NOWHERE ? pc : hoisted;
-    struct place here = {.block = l->block_of[at], .side = at == pc ? l->func->insns[pc].side : 0};
+    struct place here = {.block = l->block_of[at], .side = at == pc ? side : 0};
     for (uint32_t i = 0; i < have->count; i++)
         if (lower_dominates(l, have->place[i].block, here.block) &&
             (have->place[i].side == 0 || have->place[i].side == here.side))
@@ -34,6 +36,11 @@ static void need_at(struct lower *l, struct places *have, uint32_t pc, uint32_t 
     if (have->count < l->func->block_count)
         have->place[have->count++] = here;
     lower_add(l, at, ISA_UNIT_COUNT, slots * LOWER_ONE);
+}
+
+static void need_at(struct lower *l, struct places *have, uint32_t pc, uint32_t slots)
+{
+    need_under(l, have, pc, slots, l->func->insns[pc].side);
 }
 
 /* All that reads a register, through instructions that have vanished. */
@@ -279,12 +286,13 @@ static int place_pointers(struct lower *l)
     return 0;
 }
 
+/* The uniform datapath makes it, under no predicate of a lane. */
 static void place_descriptor(struct lower *l, struct places *have)
 {
     have->count = 0;
     for (uint32_t pc = 0; pc < l->func->insn_count; pc++)
         if (!l->dead[pc] && reaches_global(&l->func->insns[pc]))
-            need_at(l, have, pc, 1);
+            need_under(l, have, pc, 1, 0);
 }
 
 int lower_place(struct lower *l)

@@ -190,10 +190,83 @@ static void add_rare(struct lower *l, uint32_t pc)
             l->out[pc].rare[rare[i].operands] = rare[i].rare;
 }
 
+#define UNIFORM_LOAD_BYTES 8 /* what one load of the uniform datapath brings at most */
+
+/* The uniform datapath's loads for what is used of a vector, or of a single value. */
+static uint32_t uniform_loads(const struct lower *l, const struct ptx_insn *insn)
+{
+    const struct ptx_operand *d = &insn->operands[0];
+    uint32_t bytes = isa_type_info(insn->tuple.s)->bytes, loads = 0, end = 0;
+    if (d->kind != OPERAND_VECTOR)
+        return 1;
+    for (uint32_t i = 0; i < d->count; i++) {
+        bool used = d->elems[i].kind == OPERAND_REG && l->regs[d->elems[i].reg].uses > 0;
+        if (used && i * bytes >= end) {
+            loads++;
+            end = (i * bytes / UNIFORM_LOAD_BYTES + 1) * UNIFORM_LOAD_BYTES;
+        }
+    }
+    return loads;
+}
+
+static bool is_whole_bytes(uint64_t first, uint64_t count)
+{
+    return first % 8 == 0 && count % 8 == 0;
+}
+
+/*
+ * A field of bits in a register of 32 is shifted and masked; at the register's low end a mask
+ * does, of whole bytes a permutation, but for a sign. Where it lies is put together first if it is
+ * no constant.
+ */
+static uint32_t field_slots(const struct lower *l, const struct ptx_insn *insn)
+{
+    uint64_t first, count;
+    uint32_t at = insn->operand_count - 2;
+    if (!lower_constant(l, &insn->operands[at], &first) ||
+        !lower_constant(l, &insn->operands[at + 1], &count))
+        return insn->op == OP_BFI ? 7 : insn->op == OP_BFE ? 6 : 5;
+    return first == 0 || (insn->op != OP_BFE_SIGNED && is_whole_bytes(first, count)) ? 1 : 2;
+}
+
+static bool is_field(const struct ptx_insn *insn)
+{
+    return (insn->op == OP_BFI || insn->op == OP_BFE || insn->op == OP_BFE_SIGNED) &&
+           isa_type_info(insn->tuple.s)->bytes == 4 && insn->operand_count >= 4;
+}
+
+/* A register is copied that the block has given a constant. */
+static bool copies_constant(const struct lower *l, const struct ptx_insn *insn)
+{
+    if (insn->op != OP_MOV || insn->operands[1].kind != OPERAND_REG)
+        return false;
+    int32_t from = insn->operands[1].reg;
+    uint32_t first = l->func->blocks[l->block_of[lower_pc(l, insn)]].first;
+    for (uint32_t pc = lower_pc(l, insn); pc-- > first;) {
+        const struct ptx_insn *before = &l->func->insns[pc];
+        if (lower_result(before) != from)
+            continue;
+        return before->op == OP_MOV && before->operands[1].kind == OPERAND_IMM;
+    }
+    return false;
+}
+
 static void add_own(struct lower *l, uint32_t pc)
 {
     const struct ptx_insn *insn = &l->func->insns[pc];
     const struct row *row = find_row(l, insn);
+    if (copies_constant(l, insn)) { /* zeros come by twos */
+        lower_add(l, pc, UNIT_ALU, LOWER_ONE / 2);
+        return;
+    }
+    if (lower_is_uniform_constant(l, insn)) {
+        lower_add(l, pc, UNIT_ALONE, uniform_loads(l, insn) * LOWER_ONE);
+        return;
+    }
+    if (is_field(insn)) {
+        lower_add(l, pc, UNIT_ALU, field_slots(l, insn) * LOWER_ONE);
+        return;
+    }
     if (!row) {
         lower_add(l, pc, isa_row(insn->op)->unit,
                   is_wide_integer(insn) ? 2 * LOWER_ONE : LOWER_ONE);

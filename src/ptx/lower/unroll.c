@@ -7,7 +7,8 @@
  *
  * The limits are those at which ptxas 13.0 for sm_90 was seen to stop, over bodies of one to 80
  * multiply-adds, loads, stores, roots and tiles of a matrix product: instructions, of which global
- * accesses count twice. Loops with a division or root that branches it leaves as they are.
+ * accesses count twice. Loops with a division or root that branches it leaves as they are, and
+ * those with an atomic, or with a load of memory and a store that does not go along with a pointer.
  */
 #include "ptx/lower/lower.h"
 
@@ -24,6 +25,7 @@ struct loop {
     const struct ptx_block *block;
     uint32_t slots;
     bool has_load, refused;
+    bool loads_memory, stores_elsewhere; /* where a pointer that steps does not point */
     int32_t counter;
     bool constant; /* first value, step and last value are */
 };
@@ -86,16 +88,62 @@ static bool is_epilogue(const struct lower *l, struct loop *loop)
     return false;
 }
 
+#define POINTER_DEPTH 4 /* additions and shifts between a step of 64 bits and an address */
+
+/*
+ * A register of 64 bits follows from one that steps in the loop, and from what stays. A counter of
+ * 32 bits that is made an address does not: it may wrap around.
+ */
+static bool steps_along(const struct lower *l, const struct loop *loop,
+                        const struct ptx_operand *operand, uint32_t depth)
+{
+    if (operand->kind != OPERAND_REG && !operand->has_reg)
+        return false;
+    bool steps = false;
+    for (uint32_t pc = loop->block->first; pc <= loop->block->last; pc++) {
+        const struct ptx_insn *insn = &l->func->insns[pc];
+        if (l->dead[pc] || lower_result(insn) != operand->reg)
+            continue;
+        bool wide = isa_type_info(insn->tuple.s)->bytes == 8;
+        bool straight = insn->op == OP_ADD || insn->op == OP_SUB || insn->op == OP_SHL;
+        if (!wide || !straight || depth == 0)
+            return false;
+        for (uint32_t i = 1; !is_step(insn) && i <= 2; i++) {
+            const struct ptx_operand *source = &insn->operands[i];
+            bool stays =
+                source->kind != OPERAND_REG || !defined_within(l, loop->block, source->reg);
+            if (!stays && !steps_along(l, loop, source, depth - 1))
+                return false;
+            steps |= !stays;
+        }
+        steps |= is_step(insn);
+    }
+    return steps;
+}
+
+static void note_access(struct loop *loop, const struct lower *l, const struct ptx_insn *insn)
+{
+    if (insn_is_atomic(insn->op))
+        loop->refused = true;
+    if (insn->space[0] != SPACE_GLOBAL && insn->space[0] != SPACE_NONE)
+        return;
+    loop->loads_memory |= insn_is_load(insn->op);
+    loop->stores_elsewhere |=
+        insn_is_store(insn->op) && !steps_along(l, loop, &insn->operands[0], POINTER_DEPTH);
+}
+
 static void measure(struct loop *loop, const struct lower *l)
 {
     for (uint32_t pc = loop->block->first; pc <= loop->block->last; pc++) {
         const struct ptx_insn *insn = &l->func->insns[pc];
+        note_access(loop, l, insn);
         bool global = isa_row(insn->op)->unit == UNIT_LSU && insn->space[0] == SPACE_GLOBAL;
         loop->slots += l->out[pc].slots * (global ? 2 : 1);
         loop->has_load |= global && lower_result(insn) >= 0;
         loop->has_load |= global && insn->operands[0].kind == OPERAND_VECTOR;
         loop->refused |= insn->space[0] == SPACE_LOCAL || insn->op == OP_CALL || l->out[pc].apart;
     }
+    loop->refused |= loop->loads_memory && loop->stores_elsewhere;
 }
 
 /* A step that only addresses, the step itself and a comparison see. */

@@ -97,21 +97,6 @@ static bool is_convergent(const struct ptx_insn *insn)
     }
 }
 
-static bool is_load(enum isa_op op)
-{
-    return op == OP_LD || op == OP_LD_HINT || op == OP_LD_NC || op == OP_LD_NC_HINT || op == OP_LDU;
-}
-
-static bool is_store(enum isa_op op)
-{
-    return op == OP_ST || op == OP_ST_HINT;
-}
-
-static bool is_atomic(enum isa_op op)
-{
-    return op >= OP_ATOM_BITS && op <= OP_RED_MINMAX;
-}
-
 static bool is_fetch(enum isa_op op)
 {
     return op >= OP_TEX_FETCH && op <= OP_TLD4;
@@ -121,7 +106,7 @@ static bool is_ordered_by_name(const struct ptx_insn *insn)
 {
     enum isa_mod sem = insn->mods[MODC_SEM];
     return sem != MOD_NONE && sem != MOD_SEM_weak &&
-           (sem != MOD_SEM_relaxed || !is_atomic(insn->op));
+           (sem != MOD_SEM_relaxed || !insn_is_atomic(insn->op));
 }
 
 static const struct ptx_operand *address_of(const struct ptx_insn *insn)
@@ -144,9 +129,9 @@ static enum access_kind kind_of(const struct ptx_insn *insn)
         return ACCESS_READ;
     if (is_ordered_by_name(insn) || !address_of(insn))
         return ACCESS_ORDERED;
-    if (is_load(insn->op))
+    if (insn_is_load(insn->op))
         return ACCESS_READ;
-    return is_store(insn->op) || is_atomic(insn->op) ? ACCESS_WRITE : ACCESS_ORDERED;
+    return insn_is_store(insn->op) || insn_is_atomic(insn->op) ? ACCESS_WRITE : ACCESS_ORDERED;
 }
 
 /* An entry's parameters do not change. */
