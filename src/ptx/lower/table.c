@@ -73,13 +73,56 @@ static bool divides_again(const struct lower *l, const struct ptx_insn *insn)
     return false;
 }
 
-/* All lanes of the warp access the same word. */
+/* The comparison is of %tid.x with a constant, whether it is that: one lane of a warp at most. */
+static bool asks_for_lane(const struct lower *l, const struct ptx_insn *test)
+{
+    uint64_t value;
+    if (!test || test->op != OP_SETP || !lower_constant(l, &test->operands[2], &value))
+        return false;
+    const struct ptx_insn *def = lower_def(l, &test->operands[1]);
+    return def && def->op == OP_MOV && def->operands[1].kind == OPERAND_SREG &&
+           def->operands[1].sreg == SREG_TID_X &&
+           (test->mods[MODC_CMP] == MOD_CMP_eq || test->mods[MODC_CMP] == MOD_CMP_ne);
+}
+
+static uint32_t count_entries(const struct lower *l, uint32_t block)
+{
+    uint32_t count = 0;
+    for (uint32_t b = 0; b < l->func->block_count; b++)
+        for (uint32_t i = 0; i < l->func->blocks[b].succ_count; i++)
+            count += l->func->blocks[b].succ[i] == block;
+    return count;
+}
+
+/* A branch above lets through the lane alone whose %tid.x is a constant. */
+static bool is_of_one_lane(const struct lower *l, const struct ptx_insn *insn)
+{
+    uint32_t block = l->block_of[lower_pc(l, insn)];
+    for (uint32_t b = l->blocks[block].idom; b != NOWHERE; b = l->blocks[b].idom) {
+        const struct ptx_insn *branch = &l->func->insns[l->func->blocks[b].last];
+        if (branch->op != OP_BRA || branch->guard < 0)
+            continue;
+        struct ptx_operand guard = {.kind = OPERAND_REG, .reg = branch->guard};
+        const struct ptx_insn *test = lower_def(l, &guard);
+        if (!asks_for_lane(l, test))
+            continue;
+        bool jumps_there = (test->mods[MODC_CMP] == MOD_CMP_eq) != branch->guard_negate;
+        uint32_t side = jumps_there ? l->block_of[branch->operands[0].target] : b + 1;
+        if (side < l->func->block_count && count_entries(l, side) == 1 &&
+            lower_dominates(l, side, block))
+            return true;
+    }
+    return false;
+}
+
+/* All lanes of the warp access the same word, and they may be several. */
 static bool is_at_one_place(const struct lower *l, const struct ptx_insn *insn)
 {
     for (uint32_t i = 0; i < insn->operand_count; i++)
         if (insn->operands[i].kind == OPERAND_ADDR)
             return insn->space[0] == SPACE_GLOBAL &&
-                   !(insn->operands[i].has_reg && l->regs[insn->operands[i].reg].divergent);
+                   !(insn->operands[i].has_reg && l->regs[insn->operands[i].reg].divergent) &&
+                   !is_of_one_lane(l, insn);
     return false;
 }
 
