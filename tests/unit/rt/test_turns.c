@@ -7,10 +7,12 @@
 
 #include <stdio.h>
 
+#include "core/profile.h"
 #include "gpu/gpu.h"
 
 #define BUFFER_BYTES (1u << 20)
 #define TEXT_BYTES (1u << 18)
+#define LINES 128 /* instructions of a program that is profiled */
 
 /* d0: the buffer; r0: the thread in its block, r1: the block, r2: the thread in the grid; d1: the
  * buffer at word r2; r3: shared memory. `never` is not come to. */
@@ -124,7 +126,7 @@ static const char bulk_text[] =
 struct program {
     const char *text, *kernel;
     uint32_t ctas, threads;
-    bool faults;
+    bool faults, profiled;
 };
 
 struct outcome {
@@ -133,6 +135,8 @@ struct outcome {
     size_t printed;
     char text[TEXT_BYTES];
     uint32_t memory[BUFFER_BYTES / 4];
+    struct profile_line lines[LINES]; /* where the program is profiled */
+    uint64_t resident;
 };
 
 static struct outcome first, other;
@@ -143,6 +147,13 @@ static void note_text(void *ctx, const char *text, size_t bytes)
     assert_true(bytes <= TEXT_BYTES - out->printed);
     memcpy(out->text + out->printed, text, bytes);
     out->printed += bytes;
+}
+
+static void take_profile(struct outcome *out, struct gpu *gpu, const struct rt_kernel *kernel)
+{
+    const struct exec_program *program = rt_kernel_program(kernel);
+    assert_true(exec_program_length(program) <= LINES);
+    gpu_profile_take(gpu, program, out->lines, &out->resident);
 }
 
 static void run(struct outcome *out, const char *yaml, const struct program *program,
@@ -161,10 +172,13 @@ static void run(struct outcome *out, const char *yaml, const struct program *pro
                                 .args = args,
                                 .arg_count = 1};
     assert_int_equal(rt_kernel_get(bench.module, &kernel, program->kernel), 0);
+    assert_int_equal(program->profiled ? gpu_profile_enable(rt_gpu(bench.rt)) : 0, 0);
     int rc = rt_launch(bench.rt, kernel, &request, &out->cycles);
     if ((rc < 0) != program->faults)
         fail_msg("%s: %s", program->kernel, rc < 0 ? error_text() : "no fault");
     gpu_stats(rt_gpu(bench.rt), &out->stats);
+    if (program->profiled)
+        take_profile(out, rt_gpu(bench.rt), kernel);
     if (!program->faults)
         assert_int_equal(rt_copy_from_device(bench.rt, out->memory, bench.out, BUFFER_BYTES), 0);
     rt_bench_close(&bench);
@@ -198,7 +212,7 @@ enum { MODELS = 3 };
 static void output_is_that_of_one_thread(void **state)
 {
     (void)state;
-    static const struct program program = {driver_text, "prints", 40, 96, false};
+    static const struct program program = {driver_text, "prints", 40, 96, false, false};
     for (int m = 0; m < MODELS; m++) {
         same_on_any_number_of_threads(models[m], &program);
         size_t lines = 0;
@@ -211,7 +225,7 @@ static void output_is_that_of_one_thread(void **state)
 static void allocations_are_those_of_one_thread(void **state)
 {
     (void)state;
-    static const struct program program = {driver_text, "takes", 36, 64, false};
+    static const struct program program = {driver_text, "takes", 36, 64, false, false};
     for (int m = 0; m < MODELS; m++)
         same_on_any_number_of_threads(models[m], &program);
 }
@@ -219,7 +233,7 @@ static void allocations_are_those_of_one_thread(void **state)
 static void copies_are_those_of_one_thread(void **state)
 {
     (void)state;
-    static const struct program program = {driver_text, "copies", 64, 128, false};
+    static const struct program program = {driver_text, "copies", 64, 128, false, false};
     static const char *const timed[] = {H200, "inherits: a100\n" SMALL};
     for (int m = 0; m < 2; m++) {
         same_on_any_number_of_threads(timed[m], &program);
@@ -231,7 +245,7 @@ static void copies_are_those_of_one_thread(void **state)
 static void bulk_copies_are_those_of_one_thread(void **state)
 {
     (void)state;
-    static const struct program program = {bulk_text, "bulk", 48, 128, false};
+    static const struct program program = {bulk_text, "bulk", 48, 128, false, false};
     same_on_any_number_of_threads(H200, &program);
     for (uint32_t i = 0; i < 48 * 128; i++) {
         assert_int_equal(first.memory[32768 + i], 3 * i + 1);
@@ -241,14 +255,39 @@ static void bulk_copies_are_those_of_one_thread(void **state)
         assert_int_equal(first.memory[i], i + 3 * (48 * i + 128 * (47 * 48 / 2)) + 48);
 }
 
-/* One warp an SM, so that no two SMs ask for the same at the same time. */
+static uint64_t stalled(const struct outcome *out, int reason)
+{
+    uint64_t cycles = 0;
+    for (uint32_t line = 0; line < LINES; line++)
+        cycles += out->lines[line].stall[reason];
+    return cycles;
+}
+
+/* In each cycle a resident warp does one thing. */
+static void profile_is_that_of_one_thread(void **state)
+{
+    (void)state;
+    static const struct program programs[] = {{driver_text, "prints", 40, 96, false, true},
+                                              {driver_text, "takes", 36, 64, false, true}};
+    for (int i = 0; i < 2; i++) {
+        same_on_any_number_of_threads(models[0], &programs[i]);
+        uint64_t cycles = 0;
+        for (int reason = 0; reason < STALL_COUNT; reason++)
+            cycles += stalled(&first, reason);
+        assert_true(first.resident > 0);
+        assert_int_equal(cycles, first.resident);
+    }
+}
+
+/* A CTA an SM, and few, so that no two SMs ask for the same at the same time. Its warps have waited
+ * for nothing else, either, where it was stopped in the middle of a cycle. */
 static void who_stands_still_loses_no_time(void **state)
 {
     (void)state;
-    static const struct program parted[] = {{driver_text, "prints_apart", 12, 32, false},
-                                            {driver_text, "takes_apart", 12, 32, false}},
-                                whole[] = {{driver_text, "prints_whole", 12, 32, false},
-                                           {driver_text, "takes_whole", 12, 32, false}};
+    static const struct program parted[] = {{driver_text, "prints_apart", 8, 128, false, true},
+                                            {driver_text, "takes_apart", 12, 32, false, true}},
+                                whole[] = {{driver_text, "prints_whole", 8, 128, false, true},
+                                           {driver_text, "takes_whole", 12, 32, false, true}};
     for (int i = 0; i < 2; i++) {
         run(&first, models[0], &parted[i], 2);
         run(&other, models[0], &whole[i], 2);
@@ -256,6 +295,8 @@ static void who_stands_still_loses_no_time(void **state)
         assert_int_equal(first.printed, other.printed);
         assert_memory_equal(first.text, other.text, first.printed);
         assert_memory_equal(first.memory, other.memory, sizeof first.memory);
+        for (int reason = 0; reason < STALL_COUNT; reason++)
+            assert_int_equal(stalled(&first, reason), stalled(&other, reason));
     }
 }
 
@@ -265,8 +306,8 @@ static void nobody_takes_a_turn_behind_a_fault(void **state)
     (void)state;
     uint32_t before = 0, behind = 0; /* launches whose fault came so to what they print */
     for (uint32_t threads = 8; threads <= 32; threads++) {
-        const struct program apart = {driver_text, "faults_apart", 8, threads, true},
-                             whole = {driver_text, "faults_whole", 8, threads, true};
+        const struct program apart = {driver_text, "faults_apart", 8, threads, true, false},
+                             whole = {driver_text, "faults_whole", 8, threads, true, false};
         run(&first, models[0], &apart, 1);
         run(&other, models[0], &whole, 1);
         assert_int_equal(first.printed, other.printed);
@@ -284,6 +325,7 @@ int main(void)
         cmocka_unit_test(allocations_are_those_of_one_thread),
         cmocka_unit_test(copies_are_those_of_one_thread),
         cmocka_unit_test(bulk_copies_are_those_of_one_thread),
+        cmocka_unit_test(profile_is_that_of_one_thread),
         cmocka_unit_test(who_stands_still_loses_no_time),
         cmocka_unit_test(nobody_takes_a_turn_behind_a_fault),
     };
