@@ -108,6 +108,8 @@ struct level {
     uint32_t row_period; /* of these, after which a set comes again */
     uint64_t late_loads; /* while capacity.c runs: the loads by which a cache that settles late
                             is left; 0: no limit */
+    double crowded_sets; /* large/drawn.c: by the share of drawn lines that were too many for their
+                            sets; some hundredths off, more where a cache has parts; 0: not known */
     bool by_held;        /* sets and size are what all sets hold together (geometry/held.c) */
     bool uneven;         /* the middle half of the hits is not alike (latency/latency.c) */
     bool by_drawn;       /* the conflicting set is of drawn lines (geometry/conflict.c) */

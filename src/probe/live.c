@@ -159,6 +159,10 @@ static double lines_of(const struct probe_live *live, const struct trace_request
 /* Ordered loads, at least: the window may be the probe's to choose. */
 static double ordered_of(const struct trace_request *complete)
 {
+    static const double of_held = 3; /* loads of a line, and more of those that are held */
+    if (strcmp(complete->probe, "held") == 0) {
+        return of_held * (double)request_number(complete, "count", 0);
+    }
     double each = (double)request_number(complete, "window", 1024) +
                   (double)request_number(complete, "loads", 0);
     return (double)request_number(complete, "windows", 1) * each +

@@ -179,6 +179,7 @@ int clock_run(struct probe_live *live, struct trace *trace, const struct trace_r
 int peers_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int beside_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int scope_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
+int held_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int evict_run(struct probe_live *live, struct trace *trace, const struct trace_request *request);
 int residents_run(struct probe_live *live, struct trace *trace,
                   const struct trace_request *request);

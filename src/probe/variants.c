@@ -73,6 +73,7 @@ static const struct edit fermi_edits[] = {
     {"chase", ".target sm_30", ".target sm_20"},
     {"chase", "%globaltimer", "0"},
     {"evict", ".target sm_30", ".target sm_20"},
+    {"held", ".target sm_30", ".target sm_20"},
     {"peers", ".target sm_30", ".target sm_20"},
     {"scope", ".target sm_30", ".target sm_20"},
     {"flight", ".target sm_30", ".target sm_20"},

@@ -12,13 +12,15 @@
  * to a line, and it must be a multiple of the ways. Victims that are drawn give another number
  * each time.
  *
- * Each window is recorded in a walk of its own, for records are written through the same cache: it
- * begins with the first line of the way there, and ends where the window does. So the cost goes as
- * the square of the lines, and these are as few as fill each set: more of them are tried until the
- * last ones on the way back miss. The way back ends where so many lines in a row miss that a set
- * which still holds one would have shown it.
+ * All of that is one launch where the probe `held` is at hand (large/to_and_fro.c). Other paths,
+ * and recordings without that probe, have windows of a chase. Each window is recorded in a walk of
+ * its own, for records are written through the same cache: it begins with the first line of the way
+ * there, and ends where the window does. So the cost goes as the square of the lines, and these are
+ * as few as fill each set: more of them are tried until the last ones on the way back miss. The way
+ * back ends where so many lines in a row miss that a set which still holds one would have shown it.
  */
 #include "infer/geometry/geometry.h"
+#include "infer/large/large.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -186,7 +188,7 @@ static int find_enough(struct level *level, size_t *lines, size_t *held, uint64_
     return lab_undecided(level->lab, "reading %zu lines to and fro takes too long", *lines);
 }
 
-int level_held(struct level *level, size_t *held)
+static int held_by_windows(struct level *level, size_t *held)
 {
     uint64_t start = level->lab->loads;
     size_t lines = level->fit.count, ways = level->conflict.count - 1, again = 0;
@@ -207,6 +209,13 @@ int level_held(struct level *level, size_t *held)
         }
     }
     return rc;
+}
+
+int level_held(struct level *level, size_t *held)
+{
+    bool answered = false;
+    int rc = to_and_fro_applies(level) ? to_and_fro(level, held, &answered) : INFER_UNDECIDED;
+    return answered || (rc && !lab_soft(rc)) ? rc : held_by_windows(level, held);
 }
 
 void level_tell_held(struct level *level, size_t held)

@@ -33,7 +33,7 @@ enum { ROUNDS = 7 };
 /* Thresholds. Fixed by: blind trials (tests/blind --draw wide). */
 static const struct {
     unsigned element, page, spread, first_part, tries, least, most, most_drawn, new_part,
-        warm_beside, slower_cycles;
+        warm_beside, slower_cycles, halvings;
     uint64_t least_bytes, first_bytes, most_bytes, ordered_bytes, loads;
     double fewer, settling, longer, shorter, sure, others, beside, slower, steady, doubtful;
     uint8_t warm[ROUNDS], recorded[ROUNDS];
@@ -54,6 +54,7 @@ static const struct {
     .beside = 0.98, /* quantile of these that misses of the cache are slower than */
     .slower = 1.02, /* times that, and so many cycles more. Chosen */
     .slower_cycles = 4,
+    .halvings = 60, /* of the numbers of sets between one and the lines */
     .least_bytes =
         UINT64_C(1) << 18, /* bytes: what does not hold so much is asked in order alone */
     .first_bytes =
@@ -316,6 +317,21 @@ static int conflict_among(struct draw *d, size_t missed)
     return rc;
 }
 
+/* The sets that would have crowded so many of the lines by chance: more lines than ways in one. */
+static double sets_by_crowd(const struct draw *d, size_t missed, size_t ways)
+{
+    double low = 1, high = (double)d->count, asked = 0;
+    for (size_t i = 0; i < d->count; i++) {
+        asked += !begins_page(d, i);
+    }
+    for (unsigned i = 0; i < limits.halvings; i++) {
+        double middle = sqrt(low * high);
+        double share = poisson_tail((double)d->count / middle, ways);
+        *(share * asked > (double)missed ? &low : &high) = middle;
+    }
+    return sqrt(low * high);
+}
+
 /* More lines until some sets are crowded, fewer while too many are. */
 static int find_crowd(struct draw *d)
 {
@@ -334,6 +350,10 @@ static int find_crowd(struct draw *d)
                  ? conflict_among(d, missed)
                  : lab_undecided(d->level->lab, "%zu of %zu lines drawn at random miss", missed,
                                  d->count);
+        if (rc == 0 && !d->pool && !d->draws) {
+            struct level *level = d->level;
+            level->crowded_sets = sets_by_crowd(d, missed, level->conflict.count - 1);
+        }
         *(missed > most_missing(d) ? &high : &low) = length;
         length = high == 0 ? low * limits.longer
                  : low > 0 ? low + (high - low) / 2
@@ -404,6 +424,7 @@ static int find_apart(struct level *level)
     level->map = (struct set_map){0};
     level->size_bytes = 0;
     level->row_lines = 0;
+    level->crowded_sets = 0;
     level->by_held = false;
     level->large = true;
     level->keeps_hits = true; /* lines that were read twice may stay (ask/after_hits.c) */
@@ -426,6 +447,7 @@ static int find_apart(struct level *level)
         level->size_bytes = before.size_bytes;
         level->by_held = before.by_held;
         level->row_lines = before.row_lines;
+        level->crowded_sets = before.crowded_sets;
         level->translated = before.translated;
         level->large = before.large;
         level->keeps_hits = before.keeps_hits;

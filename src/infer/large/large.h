@@ -2,6 +2,7 @@
 #ifndef SONDE_INFER_LARGE_H
 #define SONDE_INFER_LARGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,5 +14,11 @@ int large_policy(struct level *level);
 int large_conflict_among(struct level *level, const uint32_t *lines, size_t count);
 /* crowd.c: line, sets and policy, from the level's conflicting set. */
 int large_take_apart(struct level *level);
+/*
+ * to_and_fro.c: the lines that all sets hold together, as level_held(), in one launch; answered: it
+ * could be asked.
+ */
+bool to_and_fro_applies(const struct level *level);
+int to_and_fro(struct level *level, size_t *held, bool *answered);
 
 #endif
