@@ -332,6 +332,28 @@ static void sixteen_lines_of_a_set_drive_another_out_and_fifteen_do_not(void **s
     assert_true(latency[count - 1] > L2_HIT + 100);
 }
 
+/* Of what is read there, back and there again L2's 4096 lines are still there at either turn: the
+ * last ones that were read, and none comes later than when it is read again. */
+static void lines_read_there_and_back_are_held_as_far_as_there_is_room(void **state)
+{
+    enum { BITS = 32, L2_LINES = 4096, READ = 12000, WORDS = READ / BITS };
+    size_t count, ways;
+    const struct trace *trace = ask(*state, "held count=12000 most=471 slack=4", NULL, 0);
+    const uint32_t *held = trace_u32(trace, "held", &count);
+    assert_int_equal(count, 2 * WORDS);
+    for (size_t i = 0; i < 2 * READ; i++) {
+        bool is_held = held[i / BITS] >> i % BITS & 1;
+        assert_int_equal(is_held, i % READ >= READ - L2_LINES);
+    }
+    const uint32_t *later = trace_u32(trace, "later", &ways);
+    assert_int_equal(ways, 2);
+    assert_int_equal(later[0] + later[1], 0);
+    held = trace_u32(ask(*state, "held count=3200 most=471", NULL, 0), "held", &count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(held[i], UINT32_MAX);
+    }
+}
+
 /*
  * 256 sets of 16 ways, and lines at random: of 4096 lines the mean of min(n, 16) over Poisson's n
  * of mean 16, divided by 16, is held, 0.9008; of 8192 half. 128 samples stray by 0.04 and 0.07.
@@ -642,6 +664,7 @@ int main(void)
         ON_KEPLER(rings_reach_over_mapped_pages_in_units),
         ON_BENCH(sms_find_one_anothers_lines_in_l2_alone),
         ON_BENCH(sixteen_lines_of_a_set_drive_another_out_and_fifteen_do_not),
+        ON_BENCH(lines_read_there_and_back_are_held_as_far_as_there_is_room),
         ON_BENCH(lines_drawn_at_random_are_held_as_sets_and_ways_let_them),
         ON_BENCH(a_helper_leaves_what_is_near_in_the_pool),
         ON_BENCH(fermis_banks_conflict_as_printed),
