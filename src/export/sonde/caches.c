@@ -302,13 +302,29 @@ static void constant_sections(struct model_text *t, const struct latency_plan *p
     }
 }
 
-/* Sets of an L2 were told, and not which lines share one: they are filled evenly, unlike hashed. */
-static bool is_even(const json_t *l2, const struct geometry *g)
+/* Sets of an L2 were told, and not which lines share one. */
+static bool has_sets_alone(const json_t *l2, const struct geometry *g)
 {
     uint64_t sets;
     const char *kind = saved_text(json_object_get(l2, "set_index"), "kind", "unknown");
     return strcmp(kind, "unknown") == 0 && !g->is_guess && !g->is_ways && !g->data &&
            !g->ways_per_set && saved_u64(&sets, l2, "sets");
+}
+
+/* Of so many sets a modulus is not asked for where it shows by their number, as lines in a row that
+ * come again. One that was asked for and not found is none: lines come to sets by chance. */
+static bool is_scattered(const json_t *l2, const struct geometry *g)
+{
+    const char *status = saved_text(json_object_get(l2, "set_index"), "status", "");
+    return has_sets_alone(l2, g) && g->sets > limits.asked_sets &&
+           strcmp(status, "not measured") == 0 &&
+           json_number_of(json_object_get(l2, "sets"), "high") <= 0;
+}
+
+/* The same, filled evenly. */
+static bool is_even(const json_t *l2, const struct geometry *g)
+{
+    return has_sets_alone(l2, g) && !is_scattered(l2, g);
 }
 
 /* A modulus would have been found of so few sets: the slices are not in turn, where the base
@@ -329,12 +345,14 @@ static uint64_t widest_request(const struct model_text *t)
     return (l1 || local) && g.sector > segment ? g.sector : segment;
 }
 
-/* Of ways alone, slices are chosen as the base chooses them, where it tears no request apart. */
-static bool keeps_slices(const struct model_text *t, const struct geometry *g)
+/* Of ways alone, and where lines come to sets by chance, slices are chosen as the base chooses
+ * them, where it tears no request apart. */
+static bool keeps_slices(const struct model_text *t, const json_t *l2, const struct geometry *g)
 {
     const struct index_spec *index = &t->base->l2_slice_index;
-    return g->is_ways && index->kind == INDEX_HASH && index->unit_bytes % g->line == 0 &&
-           index->unit_bytes % widest_request(t) == 0;
+    bool by_chance = t->base->l2.index.kind == INDEX_HASH && is_scattered(l2, g);
+    return (g->is_ways || by_chance) && index->kind == INDEX_HASH &&
+           index->unit_bytes % g->line == 0 && index->unit_bytes % widest_request(t) == 0;
 }
 
 /*
@@ -355,7 +373,10 @@ static uint64_t slice_count(const struct model_text *t, const json_t *l2, const 
         }
         return g->sets % slices == 0 && g->sets > slices ? slices : 1;
     }
-    if (keeps_slices(t, g)) {
+    if (keeps_slices(t, l2, g)) {
+        while (g->sets % slices != 0) {
+            slices--;
+        }
         return slices;
     }
     if (g->line % widest_request(t) != 0) { /* it would be torn apart */
@@ -390,8 +411,11 @@ static void slice_index_line(struct model_text *t, const json_t *l2, const struc
 static void slice_lines(struct model_text *t, const json_t *l2, const struct geometry *g,
                         uint64_t slices)
 {
-    if (!keeps_slices(t, g)) {
+    bool keeps = keeps_slices(t, l2, g);
+    if (!keeps || slices != t->base->l2_slices) {
         model_line(t, 1, "as far as the base's slices divide the sets", "slices: %" PRIu64, slices);
+    }
+    if (!keeps) {
         slice_index_line(t, l2, g, slices);
     }
 }
@@ -445,22 +469,24 @@ static bool fits_cut(const struct model_text *t, const struct geometry *g, uint6
 }
 
 /*
- * The most slices of a part, of as many as the base has, that share its sets out evenly, where just
- * so many sets were told and not which lines share one. Of few sets a modulus would have been
- * found: those are hashed. 0: none do, or the base's own tell it better.
+ * The most slices of a part, of as many as the base has, that share its sets out, where just so
+ * many sets were told and not which lines share one: evenly, or by chance. Of few sets a modulus
+ * would have been found: those are hashed. 0: none do, or the base's own tell it better.
  */
-static uint32_t even_slices(const struct model_text *t, uint32_t most)
+static uint32_t sharing_slices(bool *is_even_out, const struct model_text *t, uint32_t most)
 {
     const json_t *l2 = saved_cache(t->root, "l2");
     bool is_estimate = json_number_of(json_object_get(l2, "sets"), "high") > 0;
     struct geometry g;
     geometry_read(&g, l2, t->base->l2.line_bytes);
-    bool is_sure = g.is_known && is_even(l2, &g) && !is_estimate;
-    uint32_t slices = is_sure && g.line % widest_request(t) == 0 ? most : 0;
+    bool by_chance = is_scattered(l2, &g), is_sure = g.is_known && !is_estimate;
+    bool is_whole = by_chance || (is_even(l2, &g) && g.line % widest_request(t) == 0);
+    uint32_t slices = is_sure && is_whole ? most : 0;
     while (slices > 0 &&
            (g.sets % slices != 0 || (has_hashed_slices(t, l2, &g) && !is_power_of_two(slices)))) {
         slices--;
     }
+    *is_even_out = slices > 0 && !by_chance;
     return slices;
 }
 
@@ -508,9 +534,8 @@ void model_parts(struct parts_plan *parts, const struct model_text *t)
     }
     parts->slices = t->base->l2_slices / parts->count;
     bool is_base = parts->count > 1 && parts->count == t->base->l2_parts.count;
-    uint32_t even = is_base ? even_slices(t, parts->slices) : 0;
-    parts->is_even = even > 0;
-    parts->slices = even > 0 ? even : parts->slices;
+    uint32_t slices = is_base ? sharing_slices(&parts->is_even, t, parts->slices) : 0;
+    parts->slices = slices > 0 ? slices : parts->slices;
 }
 
 /* Lines that are kept though written in part only: the base's word on lines of its length. */

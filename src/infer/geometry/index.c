@@ -399,8 +399,9 @@ int level_index_of_sets(struct level *level, size_t sets)
     bool found = false;
     const struct level_fit fit = level->fit;
     if (sets > SETMAP_MAX_SETS) {
-        return lab_undecided(level->lab, "the index of more than %d sets is not asked",
-                             SETMAP_MAX_SETS);
+        lab_undecided(level->lab, "the index of more than %d sets is not asked", SETMAP_MAX_SETS);
+        level->lab->why.status = ATTRIBUTE_NOT_ASKED;
+        return INFER_UNDECIDED;
     }
     rng_seed(&rng, 4711);
     int rc = eviction_set_of_conflict(&eviction, level);
