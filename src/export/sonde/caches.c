@@ -698,11 +698,10 @@ static uint64_t l2_section(struct model_text *t, const struct latency_plan *plan
     if (part_lines(t, l2, &g, parts)) {
         model_copy_line(t, parts);
         model_open_l2(t);
-        bool is_cut = t->base->l2_parts.count != parts->count;
-        if (json_array_size(json_object_get(l2, "hit_latencies")) &&
-            (!is_cut || classes_lie_apart(t, l2, parts))) {
+        bool has_classes = json_array_size(json_object_get(l2, "hit_latencies")) > 0;
+        if (has_classes && classes_lie_apart(t, l2, parts)) { /* else copies explain them */
             model_distances(t, l2, parts);
-        } else if (parts->is_even) {
+        } else if (has_classes || parts->is_even) {
             model_level_lines(t);
         }
         return (uint64_t)parts->slices * parts->count;

@@ -532,6 +532,10 @@ static int run_op(struct lab *lab, struct pool *pool, const struct level_summary
     struct run run = {.op = l1 ? l1->info->op : l2->info->op,
                       .l1_below = l1 ? l1->timing.threshold : -1,
                       .l2_below = l2_hit + 0.5 * more};
+    if (l2->timing.mirror.sum == 0 && l2->timing.threshold > l2_hit) {
+        /* Memory may be near and far, and the median of both of them is farther than the near. */
+        run.l2_below = fmin(run.l2_below, l2->timing.threshold);
+    }
     if (l1) {
         double l1_hit = hit_of(l1_result, l1, &l1_more);
         run.l2_below += fmax(0, l1_hit + l1_more - l2_hit);
