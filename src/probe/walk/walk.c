@@ -1,7 +1,7 @@
 /*
  * The memory that is walked. One large buffer holds the elements of chase and average, so that
- * offsets of different requests mean the same places, as long as it need not grow (it starts with
- * 64 MiB). A second one consists of pages that are mapped one by one.
+ * offsets of different requests mean the same places: it begins with all that may be asked for,
+ * where the device has so much. A second one consists of pages that are mapped one by one.
  *
  * A chain at a fixed stride stays in place between requests of a sweep: element i points to i + 1,
  * and only the last one of the current footprint back to 0. The next size restores that element,
@@ -25,14 +25,6 @@
 
 enum { FILL_THREADS = 256, FILL_BLOCKS_MAX = 256 };
 
-/*
- * The buffer's size at first. A larger one is put elsewhere when it grows, on other frames: of an
- * L2 whose slices are hashed, what shared a set then shares none any more. So it begins with all
- * that most walks need where a quarter of what may be asked for is as much: such memories have
- * large L2s.
- */
-#define WALK_START_BYTES (UINT64_C(64) << 20)
-#define WALK_ROOMY_BYTES (UINT64_C(512) << 20)
 #define NO_WRAP UINT64_MAX
 
 uint64_t request_number(const struct trace_request *request, const char *name, uint64_t otherwise)
@@ -111,18 +103,18 @@ int walk_read(struct walk *walk, const struct trace_request *request, uint32_t w
     return SONDE_OK;
 }
 
+/*
+ * A larger buffer is put elsewhere when it grows, on other frames: of an L2 whose slices are
+ * hashed, what shared a set then shares none any more. So it begins with all that walks may ask
+ * for.
+ */
 static int grow_ground(struct probe_live *live, struct ground *ground, uint64_t extent)
 {
-    uint64_t limit = probe_live_max_footprint(live);
-    uint64_t roomy = limit / 4 >= WALK_ROOMY_BYTES ? WALK_ROOMY_BYTES : WALK_START_BYTES;
     if (extent <= ground->buffer.bytes) {
         return SONDE_OK;
     }
-    while (roomy < extent) {
-        roomy *= 2;
-    }
     ground->layout.width = 0;
-    return buffer_reserve(live, &ground->buffer, extent, roomy < limit ? roomy : limit);
+    return buffer_reserve(live, &ground->buffer, extent, probe_live_max_footprint(live));
 }
 
 /* Points an element of the chain in place to another. */

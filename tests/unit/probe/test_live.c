@@ -351,6 +351,8 @@ static void a_walk_that_reaches_farther_is_of_the_same_buffer(void **state)
     uint64_t used = fake_memory_used(bench->fake);
     assert_int_equal(ask(bench, "chase bytes=268435456 stride=16777216 window=16")->status, 0);
     assert_int_equal(fake_memory_used(bench->fake), used);
+    assert_int_equal(ask(bench, "chase bytes=1610612736 stride=134217728 window=12")->status, 0);
+    assert_int_equal(fake_memory_used(bench->fake), used);
 }
 
 /* A texture is made for the walk, or for what is read beside it: none is left, and one that stays
