@@ -104,13 +104,16 @@ struct level {
     struct level_line line;
     struct set_map map; /* geometry/index.c, sets.c */
     uint64_t size_bytes;
-    uint32_t row_lines;  /* geometry/rows.c: lines of a row; 0: no rows were found */
-    uint32_t row_period; /* of these, after which a set comes again */
+    uint32_t row_lines;                 /* geometry/rows.c: lines of a row; 0: no rows were found */
+    uint32_t row_period;                /* of these, after which a set comes again */
+    uint32_t slice_lines, slice_period; /* the same where a set has few of such rows: a slice has
+                                           one row of so many, and hashes it; 0: no such slices */
     uint64_t late_loads; /* while capacity.c runs: the loads by which a cache that settles late
                             is left; 0: no limit */
     double crowded_sets; /* large/drawn.c: by the share of drawn lines that were too many for their
                             sets; some hundredths off, more where a cache has parts; 0: not known */
     bool by_held;        /* sets and size are what all sets hold together (geometry/held.c) */
+    bool held_twice;     /* and each line was read twice */
     bool uneven;         /* the middle half of the hits is not alike (latency/latency.c) */
     bool by_drawn;       /* the conflicting set is of drawn lines (geometry/conflict.c) */
     bool translated;     /* what does not fit misses a level of translation first */

@@ -10,7 +10,11 @@
  * never read again leaves in the order in which it came. So the hits are all the lines that the
  * cache holds, whatever chooses a set. That is not assumed: other lines must give the same number,
  * to a line, and it must be a multiple of the ways. Victims that are drawn give another number
- * each time.
+ * each time. What lru_late and srrip give up first is what was read once, so of these each line is
+ * read twice on the way there.
+ *
+ * Where slices take their rows of lines in turn (rows.c), the lines of one slice are read, and then
+ * those of the next one: all hold as many.
  *
  * All of that is one launch where the probe `held` is at hand (large/to_and_fro.c). Other paths,
  * and recordings without that probe, have windows of a chase. Each window is recorded in a walk of
@@ -48,21 +52,40 @@ static const struct {
     .loads = 4000000,  /* loads that all this may take */
 };
 
+/* Slices that lines are chosen from; 1: all lines are read. */
+static uint32_t slices_of(const struct level *level)
+{
+    return level->slice_period ? level->slice_period : 1;
+}
+
+/* Lines that were read once are the first to leave: those that were read twice leave in order. */
+static bool reads_twice(const struct level *level)
+{
+    const char *name = level->result->policy.name;
+    return level->timing.fetch_bytes > 2 * CHASE_WORD_BYTES &&
+           (strcmp(name, "lru_late") == 0 || strcmp(name, "srrip") == 0);
+}
+
 /* Lines from `first` on, there and back. */
 struct way {
     struct level *level;
     uint32_t *ring;
     bool *hit; /* of the way back, from the last line on */
     size_t first, lines;
+    unsigned there; /* words of each line that are read on the way there */
+    uint32_t slice; /* that they are of */
 };
 
-static int way_create(struct way *way, struct level *level, size_t first, size_t lines)
+static int way_create(struct way *way, struct level *level, size_t draw, size_t lines)
 {
+    unsigned there = reads_twice(level) ? 2 : 1;
     *way = (struct way){.level = level,
-                        .ring = malloc((2 * lines + 1) * sizeof *way->ring),
+                        .ring = malloc(((1 + there) * lines + 1) * sizeof *way->ring),
                         .hit = calloc(lines + 1, sizeof *way->hit),
-                        .first = first,
-                        .lines = lines};
+                        .first = draw * lines,
+                        .lines = lines,
+                        .there = there,
+                        .slice = (uint32_t)draw % slices_of(level)};
     return way->ring && way->hit ? 0 : error_memory();
 }
 
@@ -78,15 +101,24 @@ static uint32_t window_of(const struct way *way, size_t from)
     return (uint32_t)(left < most ? left : most);
 }
 
+/* The n-th line of the way's slice. */
+static uint32_t line_at(const struct way *way, size_t n)
+{
+    size_t row = way->level->slice_lines ? way->level->slice_lines : 1;
+    return (uint32_t)((n / row * slices_of(way->level) + way->slice) * row + n % row);
+}
+
 /* The ring begins with the way back's element `from`; the way there is element `lines` on. */
 static void lay_out(struct way *way, size_t from)
 {
-    size_t all = 2 * way->lines;
+    size_t all = (1 + way->there) * way->lines;
     for (size_t i = 0; i < all; i++) {
-        size_t at = (from + i) % all;
+        size_t at = (from + i) % all, there = at - way->lines;
         bool back = at < way->lines;
-        size_t line = way->first + (back ? way->lines - 1 - at : at - way->lines);
-        way->ring[i] = (uint32_t)(line * way->level->line.bytes) + (back ? 0 : CHASE_WORD_BYTES);
+        size_t line = way->first + (back ? way->lines - 1 - at : there / way->there);
+        size_t word = back ? 0 : 1 + there % way->there;
+        way->ring[i] =
+            (uint32_t)(line_at(way, line) * way->level->line.bytes + word * CHASE_WORD_BYTES);
     }
 }
 
@@ -96,9 +128,10 @@ static int read_window(struct way *way, size_t from)
     struct level *level = way->level;
     unsigned reads = level->timing.false_slow > 0 ? limits.reads : 1;
     lay_out(way, from);
+    size_t there = way->there * way->lines;
     struct walk_plan plan =
-        level_plan(level, (struct walk_shape){.ring = way->ring, .count = 2 * way->lines});
-    plan.warm = way->lines + from;
+        level_plan(level, (struct walk_shape){.ring = way->ring, .count = there + way->lines});
+    plan.warm = there + from;
     plan.window = window_of(way, from);
     plan.windows = 1;
     int rc = 0;
@@ -154,18 +187,19 @@ static bool can_read(const struct level *level, size_t lines, uint64_t start)
 {
     uint64_t window = level->max_window, windows = (lines + window - 1) / window;
     uint64_t reads = level->timing.false_slow > 0 ? limits.reads : 1;
-    uint64_t loads = reads * windows * (lines + lines / 2 + window);
-    uint64_t bytes = (uint64_t)limits.draws * lines * level->line.bytes;
+    uint64_t there = reads_twice(level) ? 2 : 1;
+    uint64_t loads = reads * windows * (there * lines + lines / 2 + window);
+    uint64_t bytes = (uint64_t)limits.draws * lines * slices_of(level) * level->line.bytes;
     return bytes <= level->lab->options->max_footprint_bytes && bytes <= UINT32_MAX &&
            level->lab->loads - start + loads <= limits.loads;
 }
 
 /* What is held of so many lines: 0 where some set may still be short of them. */
-static int try_lines(struct level *level, size_t *held, size_t first, size_t lines, bool known)
+static int try_lines(struct level *level, size_t *held, size_t draw, size_t lines, bool known)
 {
     struct way way;
     bool enough = true;
-    int rc = way_create(&way, level, first, lines);
+    int rc = way_create(&way, level, draw, lines);
     rc = rc || known ? rc : ends_with_misses(&way, &enough);
     *held = 0;
     rc = rc || !enough ? rc : count_held(&way, held);
@@ -173,14 +207,22 @@ static int try_lines(struct level *level, size_t *held, size_t first, size_t lin
     return rc;
 }
 
-/* So many lines that each set has more than it holds, and what is held of them. */
-static int find_enough(struct level *level, size_t *lines, size_t *held, uint64_t start)
+/*
+ * So many lines that each set has more than it holds, and what is held of them. What was read twice
+ * before may stay for some more lines (srrip): then these are fewer than all ways.
+ */
+static int find_enough(struct level *level, size_t *lines, size_t *held, size_t draw,
+                       uint64_t start)
 {
-    double ways = (double)(level->conflict.count - 1);
-    *lines = (size_t)((double)*lines * (1 + limits.spread_ways / sqrt(ways)));
+    size_t ways = level->conflict.count - 1;
     for (unsigned round = 0; round < limits.rounds && can_read(level, *lines, start); round++) {
-        int rc = try_lines(level, held, 0, *lines, false);
-        if (rc || *held) {
+        int rc = try_lines(level, held, draw, *lines, draw > 0);
+        bool whole = *held % ways == 0;
+        if (rc == 0 && !whole && !reads_twice(level)) {
+            rc = lab_undecided(level->lab, "%zu lines that are held are no multiple of the ways",
+                               *held);
+        }
+        if (rc || (*held && whole)) {
             return rc;
         }
         *lines = (size_t)(limits.longer * (double)*lines);
@@ -191,23 +233,20 @@ static int find_enough(struct level *level, size_t *lines, size_t *held, uint64_
 static int held_by_windows(struct level *level, size_t *held)
 {
     uint64_t start = level->lab->loads;
-    size_t lines = level->fit.count, ways = level->conflict.count - 1, again = 0;
+    size_t ways = level->conflict.count - 1, lines = level->fit.count / slices_of(level);
+    lines = lines > ways ? lines : ways;
+    lines = (size_t)((double)lines * (1 + limits.spread_ways / sqrt((double)ways)));
     *held = 0;
-    int rc = find_enough(level, &lines, held, start);
-    if (rc == 0 && *held % ways != 0) {
-        return lab_undecided(level->lab, "%zu lines that are held are no multiple of the ways",
-                             *held);
-    }
+    int rc = find_enough(level, &lines, held, 0, start);
     for (size_t i = 1; rc == 0 && i < limits.draws; i++) {
-        if (!can_read(level, lines, start)) {
-            return lab_undecided(level->lab, "reading %zu lines to and fro takes too long", lines);
-        }
-        rc = try_lines(level, &again, i * lines, lines, true);
+        size_t again = 0;
+        rc = find_enough(level, &lines, &again, i, start);
         if (rc == 0 && again != *held) {
             rc = lab_undecided(level->lab, "of %zu lines read to and fro %zu are held, and %zu",
                                lines, *held, again);
         }
     }
+    *held *= slices_of(level);
     return rc;
 }
 
@@ -224,20 +263,23 @@ void level_tell_held(struct level *level, size_t held)
     struct cache_result *r = level->result;
     size_t ways = level->conflict.count - 1, sets = held / ways;
     lab_evidence(level->lab, id, level->info->id,
-                 "chase op=%s: of lines read one after the other and then back %zu are still held, "
-                 "the same of others; with %zu ways that is %zu sets",
-                 level->info->op, held, ways, sets);
+                 "chase op=%s: of lines read one after the other and then back %zu are still held"
+                 "%s, the same of others; with %zu ways that is %zu sets",
+                 level->info->op, held / slices_of(level),
+                 level->slice_period ? ", of one slice's" : "", ways, sets);
     level->size_bytes = held * level->line.bytes;
     attribute_set(&r->size, (double)level->size_bytes, "B", limits.sure, id);
     attribute_set(&r->sets, (double)sets, "1", limits.sure, id);
     level->by_held = true;
+    level->held_twice = reads_twice(level);
 }
 
 void level_doubt_held(struct level *level)
 {
     struct cache_result *r = level->result;
     const char *name = r->policy.confidence > 0 ? r->policy.name : "";
-    if (level->by_held && strcmp(name, "lru") != 0 && strcmp(name, "fifo") != 0) {
+    if (level->by_held && !level->held_twice && strcmp(name, "lru") != 0 &&
+        strcmp(name, "fifo") != 0) {
         r->sets.confidence = fmin(r->sets.confidence, limits.unordered);
         r->size.confidence = fmin(r->size.confidence, limits.unordered);
     }

@@ -21,8 +21,8 @@
 static const struct {
     uint32_t batch, enough, apart, nearest, window, seen_rows, windows, between, most_between;
     uint64_t loads, bytes;
-    double share, sure, seen, two, doubtful;
-    uint32_t between_rows;
+    double share, sure, seen, certain, doubtful;
+    uint32_t between_rows, more_rows;
 } limits = {
     .batch = 256,    /* lines that are asked at once */
     .enough = 14,    /* lines of a set, where they need not be predicted */
@@ -36,8 +36,8 @@ static const struct {
     .loads = 3000000,             /* loads that all this may take */
     .bytes = UINT64_C(512) << 20, /* bytes that lines are taken from, behind the first one */
     .seen = 0.4,                  /* lines for each row, at least: one is expected */
-    .two = 0.2,        /* chance, before rows are counted, that a row has two: of L2s in parts
-                          that are drawn. Chosen */
+    .more_rows = 64,   /* rows that are asked at most to tell one line of each from two. Chosen */
+    .certain = 0.995,  /* chance of that at which no more are asked. Chosen */
     .between_rows = 3, /* lines between rows that are asked alone */
     .share = 0.5,      /* share of what is likely: fewer decide nothing */
     .sure = 0.93,      /* confidence where one number of sets alone is likely. Blind trials */
@@ -53,6 +53,7 @@ struct rows {
     uint32_t next, limit;   /* the line that is asked next, and where they end */
     size_t scanned;         /* lines of the first rows, which were asked as a whole */
     uint32_t rows, in_rows; /* that were asked one by one, and the lines found there */
+    uint64_t asked;         /* lines of these, which may be several rows where they are short */
     uint64_t start;
 };
 
@@ -127,6 +128,7 @@ static int count_around(struct rows *r, double at, uint32_t window)
     int rc = ask_around(r, at, window);
     if (rc == 0 && reached && !is_spent(r) && r->count < MOST_LINES) {
         r->rows++;
+        r->asked += 2 * (uint64_t)window;
         r->in_rows += (uint32_t)(r->count - before);
     }
     return rc;
@@ -176,22 +178,57 @@ static int predict(struct rows *r)
     return rc ? rc : ask_between(r, distance, window, fmax(filled, 0.1));
 }
 
-/*
- * A row has one line of a set in each of its slices' share. Where L2 has two parts, and each keeps
- * the other's lines as well, a part has half of the slices that a row goes over, and its sets two
- * lines of each row. By Poisson's law, for lines are hashed: k lines in n rows are 2^k exp(-n)
- * times as likely. *sure becomes the chance that the answer is right.
- */
+/* Rows that were asked to their ends. */
+static double rows_asked(const struct rows *r, const struct row_fit *fit)
+{
+    double sets = (double)fit->sets;
+    return (double)(r->next - r->lines[0]) / sets + fmax(r->rows, (double)r->asked / sets);
+}
+
+/* Lines of the set in these, but the first one. */
+static double lines_asked(const struct rows *r)
+{
+    return (double)r->scanned - 1 + r->in_rows;
+}
+
 static uint32_t lines_per_row(const struct rows *r, const struct row_fit *fit, double *sure)
 {
-    double rows = (double)(r->next - r->lines[0]) / (double)fit->sets + r->rows;
-    double lines = (double)r->scanned - 1 + r->in_rows;
     double block = rows_block(fit, r->lines, r->count); /* by so many at once */
-    lines /= block;
-    rows /= block;
-    double odds = limits.two / (1 - limits.two) * exp(lines * log(2) - rows);
-    *sure = fmax(odds, 1) / (1 + odds);
-    return odds > 1 && fit->sets % 2 == 0 ? 2 : 1;
+    return rows_each(fit, rows_asked(r, fit) / block, lines_asked(r) / block, sure);
+}
+
+/* One more row, which may begin at any of its lines. */
+static int count_row(struct rows *r, const struct row_fit *fit, uint64_t at)
+{
+    struct rows more = *r;
+    more.count = 0;
+    int rc = ask(&more, (uint32_t)at - (fit->width - 1), (uint32_t)at + fit->width);
+    r->rows++;
+    r->asked += fit->sets;
+    r->in_rows += (uint32_t)more.count;
+    return rc;
+}
+
+/* Rows behind all that were asked, until one number of lines a row is far likelier than another. */
+static int count_more(struct rows *r, const struct row_fit *fit)
+{
+    uint32_t last = r->lines[0];
+    double sure = 0;
+    int rc = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        last = r->lines[i] > last ? r->lines[i] : last;
+    }
+    uint64_t at = r->lines[0] + (last - r->lines[0] + fit->sets - 1) / fit->sets * fit->sets;
+    lines_per_row(r, fit, &sure);
+    for (unsigned i = 0; rc == 0 && i < limits.more_rows && sure < limits.certain; i++) {
+        at += fit->sets;
+        if (at + fit->width >= r->limit || is_spent(r)) {
+            break;
+        }
+        rc = count_row(r, fit, at);
+        lines_per_row(r, fit, &sure);
+    }
+    return rc;
 }
 
 /*
@@ -201,11 +238,13 @@ static uint32_t lines_per_row(const struct rows *r, const struct row_fit *fit, d
  */
 static int confirm(struct rows *r, const struct row_fit *fit)
 {
-    double seen = (double)r->count - 1, rows = (double)(r->next - r->lines[0]) / (double)fit->sets;
+    double seen = (double)r->count - 1, rows = rows_asked(r, fit);
     int rc = 0;
-    if (seen < limits.seen * (rows + r->rows)) {
-        return lab_undecided(r->level->lab, "%.0f lines of a set in %.0f rows of %u", seen,
-                             rows + r->rows, fit->width);
+    if (seen < limits.seen * rows) {
+        r->level->slice_lines = fit->width;
+        r->level->slice_period = fit->period;
+        return lab_undecided(r->level->lab, "%.0f lines of a set in %.0f rows of %u", seen, rows,
+                             fit->width);
     }
     uint64_t lines = r->set.ways * fit->sets / 2; /* of which a row may have two */
     if (!r->level->large && lines < r->level->fit.count) {
@@ -233,9 +272,8 @@ static int report(struct level *level, const struct rows *r, const struct row_fi
     uint32_t each = lines_per_row(r, fit, &sure);
     uint64_t sets = fit->sets / each;
     double confidence = limits.sure * fit->share * sure;
-    double rows = (double)(r->next - r->lines[0]) / (double)fit->sets + r->rows;
-    double seen = (double)r->scanned - 1 + r->in_rows;
-    confidence *= rows_as_hashed(fit, r->lines, r->count, seen / rows) ? 1 : limits.doubtful;
+    double filled = lines_asked(r) / rows_asked(r, fit);
+    confidence *= rows_as_hashed(fit, r->lines, r->count, filled) ? 1 : limits.doubtful;
     lab_evidence(
         level->lab, id, level->info->id,
         "chase op=%s: lines walked past %zu that fill a set: %zu that share it lie in every "
@@ -276,6 +314,7 @@ int level_rows(struct level *level)
     }
     if (fits && fit.share >= limits.share) {
         rc = confirm(r, &fit);
+        rc = rc ? rc : count_more(r, &fit);
         rc = rc ? rc : report(level, r, &fit);
     } else if (rc == 0) {
         rc = lab_undecided(level->lab, "%zu lines of a set lie in no rows", r->count);

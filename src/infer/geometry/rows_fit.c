@@ -15,7 +15,7 @@
 static const struct {
     size_t least_lines;
     uint32_t most_width, least_period;
-    double chance, filled;
+    double chance, filled, two;
     size_t many_lines;
 } limits = {
     .least_lines = 5,  /* lines: fewer lie in rows by chance */
@@ -23,6 +23,8 @@ static const struct {
     .least_period = 8, /* rows: a shorter period needs no rows to be found (index.c) */
     .chance = 1e-4,    /* chance that lines lie so regularly, over all widths that are tried */
     .filled = 0.8,     /* lines for each row of one line: all have theirs, but for noise. Chosen */
+    .two = 0.2,        /* chance, before rows are counted, that a row has two: of L2s in parts that
+                          are drawn. Chosen */
     .many_lines = 10,  /* lines: of fewer any width makes rows, now and then. Blind trials */
 };
 
@@ -123,6 +125,13 @@ uint32_t rows_block(const struct row_fit *fit, const uint32_t *lines, size_t cou
         block = common_divisor(here, block);
     }
     return count ? (uint32_t)block : 1;
+}
+
+uint32_t rows_each(const struct row_fit *fit, double rows, double lines, double *sure)
+{
+    double odds = limits.two / (1 - limits.two) * exp(lines * log(2) - rows);
+    *sure = fmax(odds, 1) / (1 + odds);
+    return odds > 1 && fit->sets % 2 == 0 ? 2 : 1;
 }
 
 bool rows_as_hashed(const struct row_fit *fit, const uint32_t *lines, size_t count, double each)

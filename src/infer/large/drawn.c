@@ -425,6 +425,7 @@ static int find_apart(struct level *level)
     level->size_bytes = 0;
     level->row_lines = 0;
     level->crowded_sets = 0;
+    level->slice_period = 0;
     level->by_held = false;
     level->large = true;
     level->keeps_hits = true; /* lines that were read twice may stay (ask/after_hits.c) */
@@ -448,6 +449,7 @@ static int find_apart(struct level *level)
         level->by_held = before.by_held;
         level->row_lines = before.row_lines;
         level->crowded_sets = before.crowded_sets;
+        level->slice_period = before.slice_period;
         level->translated = before.translated;
         level->large = before.large;
         level->keeps_hits = before.keeps_hits;

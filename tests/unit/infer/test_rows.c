@@ -106,6 +106,22 @@ static void lines_in_blocks_are_not_hashed_one_by_one(void **state)
     assert_true(rows_as_hashed(&fit, lines, count, 0.7));
 }
 
+/* 17 lines in 10 rows may well be those of one line a row; 60 in 50 are. */
+static void one_line_a_row_is_told_from_two_by_counting_rows(void **state)
+{
+    (void)state;
+    const struct row_fit fit = {.width = 8, .period = 320, .sets = 2560, .share = 1};
+    double sure = 0;
+    assert_int_equal(rows_each(&fit, 10, 17, &sure), 2);
+    assert_true(sure < 0.9);
+    assert_int_equal(rows_each(&fit, 50, 60, &sure), 1);
+    assert_true(sure > 0.995);
+    assert_int_equal(rows_each(&fit, 30, 58, &sure), 2);
+    assert_true(sure > 0.995);
+    const struct row_fit odd = {.width = 5, .period = 41, .sets = 205, .share = 1};
+    assert_int_equal(rows_each(&odd, 30, 58, &sure), 1); /* no two parts share these */
+}
+
 static void rows_of_one_line_all_have_it(void **state)
 {
     (void)state;
@@ -132,6 +148,7 @@ int main(void)
         cmocka_unit_test(lines_anywhere_lie_in_no_rows),
         cmocka_unit_test(few_lines_tell_nothing),
         cmocka_unit_test(lines_in_blocks_are_not_hashed_one_by_one),
+        cmocka_unit_test(one_line_a_row_is_told_from_two_by_counting_rows),
         cmocka_unit_test(rows_of_one_line_all_have_it),
         cmocka_unit_test(few_lines_in_rows_are_doubtful),
     };
