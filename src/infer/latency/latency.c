@@ -482,6 +482,18 @@ static int keep_classes(struct level *level, const struct sample *all)
     return rc;
 }
 
+/*
+ * The loads among which misses are. What is far above everything else is no class where it is rare;
+ * where it is most of what is slow, the memory is there, and what lies below came from another part
+ * of the outermost cache.
+ */
+static struct sample slow_loads(const struct level *level, const struct sample *all)
+{
+    struct sample slow = sample_view(all, level->timing.threshold, level->timing.ceiling);
+    struct sample later = sample_view(all, level->timing.ceiling, INFINITY);
+    return level->outermost && later.count > slow.count ? later : slow;
+}
+
 /* What a miss takes. For the outermost cache that is the memory's latency. */
 int level_penalty(struct level *level)
 {
@@ -495,7 +507,7 @@ int level_penalty(struct level *level)
         sample_free(&all);
         return rc;
     }
-    struct sample slow = sample_view(&all, level->timing.threshold, level->timing.ceiling);
+    struct sample slow = slow_loads(level, &all);
     double sure = trust_median(level, &slow);
     double miss = sample_quantile(&slow, 0.5);
     if (slow.count < limits.few) {

@@ -1,0 +1,102 @@
+/*
+ * What a miss takes: from a toy whose outermost cache has two parts, of which the other one answers
+ * some of what the own one misses.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "infer/experiments.h"
+#include "infer/level.h"
+#include "support/toy_source.h"
+
+enum { HIT = 300, FAR = 360, MEMORY = 710, THRESHOLD = 330, CEILING = 540 };
+
+struct toy {
+    unsigned far; /* of ten loads that miss, so many are answered by the other part */
+    struct traceset *set;
+};
+
+static int answer(void *ctx, struct trace *trace)
+{
+    struct toy *toy = ctx;
+    const struct trace_request *r = &trace->request;
+    uint64_t window = 0, windows = 1, stride = 0, bytes = 0;
+    assert_true(trace_request_u64(r, "window", &window));
+    assert_true(trace_request_u64(r, "stride", &stride));
+    assert_true(trace_request_u64(r, "bytes", &bytes));
+    trace_request_u64(r, "windows", &windows);
+    uint64_t count = bytes / stride;
+    struct toy_walk walk = toy_walk_begin(window, windows);
+    for (uint64_t w = 0; w < windows; w++) {
+        uint64_t first = w * count / windows;
+        walk.start[w] = (uint32_t)(first * stride);
+        for (uint64_t i = 0; i < window; i++) {
+            walk.latency[w * window + i] = i % 10 < toy->far ? FAR : MEMORY;
+            walk.next[w * window + i] = (uint32_t)((first + i + 1) % count * stride);
+        }
+    }
+    return toy_walk_end(&walk, trace);
+}
+
+static int get(void *ctx, const struct trace **out, const struct trace_request *request)
+{
+    struct toy *toy = ctx;
+    return toy_get(toy->set, answer, toy, out, request);
+}
+
+static double memory_of(struct toy *toy, double *confidence)
+{
+    static const struct level_info info = {"l2", "gpu", "cg", "", "", 0, 0, ""};
+    struct infer_options options = {.max_footprint_bytes = 1 << 20};
+    struct dissection *d = calloc(1, sizeof *d);
+    struct trace_source source = {.get = get, .ctx = toy};
+    struct lab lab = {.source = &source, .options = &options, .out = d};
+    assert_non_null(d);
+    assert_int_equal(traceset_create(&toy->set), 0);
+    struct level level = {
+        .lab = &lab, .info = &info, .result = &d->caches[0], .max_window = 256, .outermost = true};
+    level.timing.threshold = THRESHOLD;
+    level.timing.ceiling = CEILING;
+    level.timing.hit_cycles = HIT;
+    level.timing.miss_cycles = level.timing.miss_between = FAR;
+    level.fit.stride = 128;
+    level.fit.count = 512;
+    assert_int_equal(level_penalty(&level), 0);
+    double miss = d->memory_latency.value;
+    *confidence = d->memory_latency.confidence;
+    level_free(&level);
+    traceset_destroy(toy->set);
+    free(d);
+    return miss;
+}
+
+static void most_loads_beyond_the_ceiling_are_those_of_memory(void **state)
+{
+    (void)state;
+    struct toy toy = {.far = 3};
+    double confidence = 0;
+    assert_true(memory_of(&toy, &confidence) == MEMORY);
+    assert_true(confidence < 0.9); /* the reference walk has seen others */
+}
+
+static void few_loads_beyond_the_ceiling_are_no_class(void **state)
+{
+    (void)state;
+    struct toy toy = {.far = 9};
+    double confidence = 0;
+    assert_true(memory_of(&toy, &confidence) == FAR);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(most_loads_beyond_the_ceiling_are_those_of_memory),
+        cmocka_unit_test(few_loads_beyond_the_ceiling_are_no_class),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
