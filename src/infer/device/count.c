@@ -463,9 +463,13 @@ static void spread_lines(struct counting *c)
     c->stride = apart > c->stride ? apart : c->stride;
 }
 
-/* Lines apart, half as many as fit (of few, all), in parts for as many SMs as they are enough for.
+/*
+ * Lines apart, half as many as fit (of few, all), in parts for as many SMs as they are enough for.
+ * What fits in order may be far less than what is held of lines apart, where sets are hashed: so of
+ * the outermost cache `boldly` many lines are taken, for one SM at a time. The owner finds them
+ * again, or they were too many.
  */
-static int plan_parts(struct counting *c, const struct cache_result *result)
+static int plan_parts(struct counting *c, const struct cache_result *result, bool boldly)
 {
     const struct level_summary *of = c->of;
     uint64_t reach = c->path->reach_bytes, most = c->lab->options->max_footprint_bytes;
@@ -481,6 +485,10 @@ static int plan_parts(struct counting *c, const struct cache_result *result)
     uint64_t room = reach ? reach : most < limits.spread ? most : limits.spread;
     uint64_t lines = of->fit.count ? of->fit.count * of->fit.stride / c->stride : UINT64_MAX;
     lines = scattered ? scattered : lines / (lines >= limits.few ? 2 : 1);
+    if (boldly) {
+        c->stride = limits.wide / c->unit * c->unit + c->unit;
+        lines = 2 * (limits.many + limits.aside);
+    }
     lines = lines < room / c->stride ? lines : room / c->stride;
     c->again = outermost && lines >= 2 * (limits.many + limits.aside) ? limits.many
                : lines >= 4 * (limits.again + limits.aside)           ? limits.again
@@ -490,7 +498,7 @@ static int plan_parts(struct counting *c, const struct cache_result *result)
     uint32_t most_places = dear ? limits.dear_places : limits.most_places;
     c->places = (uint32_t)(places < most_places ? places : most_places);
     c->room = room;
-    if (dear) {
+    if (dear && !boldly) {
         spread_lines(c);
     }
     return c->places >= 2 ? 0
@@ -511,7 +519,7 @@ static bool find_threshold(struct counting *c, const struct cache_result *result
     return c->threshold > 0;
 }
 
-static int prepare(struct counting *c, const struct cache_result *result)
+static int prepare(struct counting *c, const struct cache_result *result, bool boldly)
 {
     const struct level_summary *of = c->of;
     bool is_reached = c->path->reach_bytes && !of->known;
@@ -524,22 +532,36 @@ static int prepare(struct counting *c, const struct cache_result *result)
     if (of->info->beneath[0] && !of->fit.count && !is_reached) {
         return lab_undecided(c->lab, "how much fits is not known");
     }
-    return plan_parts(c, result);
+    return plan_parts(c, result, boldly);
 }
 
-static int count_level(struct lab *lab, size_t i)
+static int count_with(struct lab *lab, size_t i, bool boldly)
 {
-    const struct level_summary *of = &lab->levels[i];
     struct cache_result *result = &lab->out->caches[i];
     struct counting *c = calloc(1, sizeof *c);
     if (!c) {
         return error_memory();
     }
-    *c = (struct counting){.lab = lab, .of = of, .path = path_find(of->info->op)};
+    *c = (struct counting){
+        .lab = lab, .of = &lab->levels[i], .path = path_find(lab->levels[i].info->op)};
     lab->why.reason[0] = '\0';
-    int rc = prepare(c, result);
+    int rc = prepare(c, result, boldly);
+    bool too_few = c->again != limits.many; /* to tell parts */
+    rc = rc == 0 && boldly && too_few ? INFER_UNDECIDED : rc;
     rc = rc ? rc : count_one(c, result);
     free(c);
+    return rc;
+}
+
+static int count_level(struct lab *lab, size_t i)
+{
+    struct cache_result *result = &lab->out->caches[i];
+    int rc = count_with(lab, i, false);
+    if (rc == INFER_UNDECIDED && !lab->levels[i].info->beneath[0]) {
+        struct refusal first = lab_refusal(lab);
+        rc = count_with(lab, i, true);
+        lab->why = rc && lab_soft(rc) ? first : lab->why;
+    }
     if (rc && lab_soft(rc)) {
         struct refusal why = lab_refusal(lab);
         attribute_refuse_as(&result->count, "1", &why);

@@ -274,9 +274,21 @@ static void doubt_is_not_decided(void **state)
     assert_non_null(strstr(count_on(&gpu, &first, 1024).count.reason, "no such thing"));
 }
 
+/* Of four lines half are found, which decides nothing; of many that is a part's share. */
+static void of_an_l2_that_holds_few_lines_in_order_many_are_taken(void **state)
+{
+    (void)state;
+    struct gpu gpu = grouped(12, SMS);
+    gpu.halves = true;
+    struct cache_result result = count_on(&gpu, &last, 60);
+    assert_int_equal(result.count.status, ATTRIBUTE_MEASURED);
+    assert_true(result.count.value == 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_an_l2_that_holds_few_lines_in_order_many_are_taken),
         cmocka_unit_test(caches_of_one_sm_are_as_many_as_the_sms),
         cmocka_unit_test(caches_of_several_are_fewer),
         cmocka_unit_test(numbers_without_an_sm_do_not_count),
