@@ -140,6 +140,7 @@ int level_sets_hashed(struct level *level)
 {
     uint64_t line = level->line.bytes;
     size_t ways_before = level->conflict.count - 1;
+    const struct level_fit before = level->fit;
     if (line != level->fit.stride) {
         int rc = level_refine_edge(level);
         rc = rc ? rc : level_refine_ways(level);
@@ -149,6 +150,10 @@ int level_sets_hashed(struct level *level)
     }
     size_t lines = level->fit.count, ways = level->conflict.count - 1, sets = lines / ways;
     level->size_bytes = lines * line;
+    if (lines < before.count) { /* sets that several lines beside each other share */
+        level->fit = before;
+        return find_rows(level, ways, ways_before, "more lines fit where they lie farther apart");
+    }
     if (sets == 0 || lines % ways != 0) {
         return find_rows(level, ways, ways_before,
                          "the lines that fit are no multiple of the ways");

@@ -30,13 +30,15 @@ enum {
 struct toy {
     uint32_t held[SETS][WAYS], used[SETS][WAYS], clock;
     uint32_t farthest; /* element of a ring that was asked for */
+    uint32_t beside;   /* lines beside each other that share a set; 0: none do */
     struct traceset *set;
 };
 
 /* LRU; each 32 lines in a row, from a multiple of 32 on, lie in 32 sets. */
 static bool read_line(struct toy *toy, uint32_t line)
 {
-    uint32_t set = (line ^ line / SETS ^ line / SETS / 8) % SETS, oldest = 0;
+    uint32_t group = toy->beside ? line / toy->beside : line, oldest = 0;
+    uint32_t set = (group ^ group / SETS ^ group / SETS / 8) % SETS;
     toy->clock++;
     for (uint32_t i = 0; i < WAYS; i++) {
         if (toy->held[set][i] == line + 1) {
@@ -54,29 +56,36 @@ static int answer(void *ctx, struct trace *trace)
 {
     struct toy *toy = ctx;
     const struct trace_request *r = &trace->request;
-    uint64_t window = 0, windows = 1, warm = 0, count = r->ring_count;
+    uint64_t window = 0, windows = 1, warm = 0, count = r->ring_count, bytes = 0, stride = 0;
     assert_true(trace_request_u64(r, "window", &window));
     trace_request_u64(r, "windows", &windows);
     trace_request_u64(r, "warm", &warm);
-    assert_true(count == LINES || count == LINES + 1);
+    trace_request_u64(r, "bytes", &bytes);
+    trace_request_u64(r, "stride", &stride);
+    count = count ? count : bytes / stride;
+    uint32_t *ring = calloc(count, sizeof *ring);
+    assert_non_null(ring);
+    assert_true(toy->beside || count == LINES || count == LINES + 1);
     for (uint64_t i = 0; i < count; i++) {
-        assert_int_equal(r->ring[i] % LINE, 0);
-        toy->farthest = r->ring[i] > toy->farthest ? r->ring[i] : toy->farthest;
+        ring[i] = r->ring_count ? r->ring[i] : (uint32_t)(i * stride);
+        assert_true(toy->beside || ring[i] % LINE == 0);
+        toy->farthest = ring[i] > toy->farthest ? ring[i] : toy->farthest;
     }
     struct toy_walk walk = toy_walk_begin(window, windows);
     for (uint64_t w = 0; w < windows; w++) {
         uint64_t first = w * window % count;
         memset(toy->held, 0, sizeof toy->held);
-        walk.start[w] = r->ring[first];
+        walk.start[w] = ring[first];
         for (uint64_t i = 0; i < warm + window; i++) {
             uint64_t at = (first + count - warm % count + i) % count;
-            uint32_t cycles = read_line(toy, r->ring[at] / LINE) ? HIT : MISS;
+            uint32_t cycles = read_line(toy, ring[at] / LINE) ? HIT : MISS;
             if (i >= warm) {
                 walk.latency[w * window + i - warm] = cycles;
-                walk.next[w * window + i - warm] = r->ring[(at + 1) % count];
+                walk.next[w * window + i - warm] = ring[(at + 1) % count];
             }
         }
     }
+    free(ring);
     return toy_walk_end(&walk, trace);
 }
 
@@ -100,7 +109,8 @@ static int examine(struct toy *toy, struct cache_result *result, size_t lines)
     level.timing.threshold = THRESHOLD;
     level.timing.ceiling = CEILING;
     level.timing.hit_records = 100000;
-    level.line.bytes = level.fit.stride = LINE;
+    level.line.bytes = LINE;
+    level.fit.stride = toy->beside ? toy->beside * LINE : LINE;
     level.fit.count = lines;
     level.fit.certain = true;
     level.conflict.count = WAYS + 1;
@@ -128,10 +138,22 @@ static void sets_that_are_filled_evenly_are_counted(void **state)
     assert_true(toy.farthest < (120 * SETS + LINES + SETS) * LINE);
 }
 
+/* Four of eight lines in a row fill a set: that is not all that the cache holds. */
+static void lines_that_fit_farther_apart_are_no_fewer_in_all(void **state)
+{
+    (void)state;
+    struct toy toy = {.beside = 8};
+    struct cache_result result;
+    assert_int_equal(examine(&toy, &result, LINES), 0);
+    assert_true(result.sets.value == SETS);
+    assert_true(result.size.value == LINES * LINE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sets_that_are_filled_evenly_are_counted),
+        cmocka_unit_test(lines_that_fit_farther_apart_are_no_fewer_in_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
