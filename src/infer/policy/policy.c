@@ -13,6 +13,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "infer/fit/groups.h"
@@ -20,10 +21,11 @@
 #include "util/error.h"
 
 static const struct {
-    uint32_t words, turns;
+    uint32_t words, turns, sampled;
     double stray_misfit, noisy_misfit, doubtful, contradicted, no_index;
 } limits = {
     .turns = 2,             /* reads of a line in a round, where it has one word of the thread */
+    .sampled = 1024,        /* loads of the set, for their classes. Chosen */
     .words = 8,             /* reads of a line in a round, of different words */
     .stray_misfit = 0.0012, /* share of records that strays may change where no noise was seen */
     .noisy_misfit = 0.003,  /* share of records: a drawn order may have so much more noise */
@@ -31,6 +33,8 @@ static const struct {
     .contradicted = 0.6,    /* confidence where orders of more lines name another rule */
     .no_index = 0.7, /* confidence of shares where no index says that the lines are one set */
 };
+
+enum { MOST_CLASSES = 8 }; /* of loads of one set: hits, and misses of as many places */
 
 /* An upper bound of the share of records that noise makes slow. */
 static double noise_share(const struct level *level)
@@ -167,6 +171,51 @@ static int match_policies(struct level *level, bool *matched, uint32_t words, bo
     return rc;
 }
 
+/* What loads of the conflicting set take, in a drawn order of so many words of each line. */
+static int sample_set(struct level *level, struct sample *out, uint32_t words)
+{
+    uint32_t lines = (uint32_t)level->conflict.count, count = words * lines;
+    uint32_t *ring = malloc(2 * (size_t)count * sizeof *ring), *order = ring + count;
+    struct rng rng;
+    if (!ring) {
+        return error_memory();
+    }
+    rng_seed(&rng, count);
+    rng_permutation(order, &rng, count);
+    for (uint32_t i = 0; i < count; i++) {
+        ring[i] = level->conflict.offsets[order[i] % lines] + order[i] / lines * CHASE_WORD_BYTES;
+    }
+    struct walk_plan plan = level_plan(level, (struct walk_shape){.ring = ring, .count = count});
+    plan.warm = 4 * (uint64_t)count;
+    plan.window = level->max_window < limits.sampled ? level->max_window : limits.sampled;
+    plan.windows = 1;
+    plan.filler = NULL; /* each word is read once in a round */
+    int rc = walk_sample(level->lab, out, &plan);
+    free(ring);
+    return rc;
+}
+
+/*
+ * Where the outermost cache has parts, what the reader's own misses may be found in another one,
+ * far sooner than in memory, and pass for a hit. The lines of one set are all of one slice, and
+ * their hits alike: whatever takes longer may be a miss. A rule that predicts the records then says
+ * so.
+ */
+static int match_nearer(struct level *level, bool *matched, uint32_t words)
+{
+    struct sample sample = {0};
+    double thresholds[MOST_CLASSES], before = level->timing.threshold;
+    int rc = sample_set(level, &sample, words);
+    size_t count = rc ? 0 : sample_thresholds(thresholds, MOST_CLASSES, &sample);
+    sample_free(&sample);
+    for (size_t i = 0; rc == 0 && !*matched && i < count && thresholds[i] < before; i++) {
+        level->timing.threshold = thresholds[i];
+        rc = match_policies(level, matched, words, false);
+    }
+    level->timing.threshold = before;
+    return lab_soft(rc) ? 0 : rc;
+}
+
 bool policy_applies(const struct level *level)
 {
     bool is_hidden = level->info->behind[0] && !level->filler;
@@ -198,6 +247,9 @@ int level_policy(struct level *level)
     if (rc == 0 && (words >= 2 || turns)) {
         rc = match_policies(level, &matched, turns ? limits.turns : words, turns);
         rc = turns && rc == SONDE_ENOTRECORDED ? 0 : rc; /* an older recording */
+    }
+    if (rc == 0 && !matched && level->outermost && words >= 2) {
+        rc = match_nearer(level, &matched, words);
     }
     rc = rc || matched ? rc : victims_measure(level, out);
     /* Shares of victims fit any cache, unlike a rule that predicts every record. Where no index
