@@ -407,6 +407,17 @@ static void keep_size(struct level *level)
     }
 }
 
+/* A rule that lines of another set have told is that of these, where these tell none. */
+static void keep_policy(struct cache_result *result, const struct cache_result *before)
+{
+    bool same = before->ways.status == ATTRIBUTE_MEASURED &&
+                result->ways.status == ATTRIBUTE_MEASURED &&
+                before->ways.value == result->ways.value;
+    if (same && before->policy.name[0] && !result->policy.name[0]) {
+        result->policy = before->policy;
+    }
+}
+
 /* What it leaves of the level where it fails: nothing. */
 static int find_apart(struct level *level)
 {
@@ -438,6 +449,7 @@ static int find_apart(struct level *level)
     level->conflict = before.conflict;
     level->taken_apart = rc == 0;
     if (rc == 0) {
+        keep_policy(level->result, saved);
         keep_size(level);
     } else {
         *level->result = *saved;
