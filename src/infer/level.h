@@ -112,6 +112,7 @@ struct level {
                             is left; 0: no limit */
     double crowded_sets; /* large/drawn.c: by the share of drawn lines that were too many for their
                             sets; some hundredths off, more where a cache has parts; 0: not known */
+    bool sampled_size;   /* the size is an edge of the curve (geometry/sweep.c) */
     bool by_held;        /* sets and size are what all sets hold together (geometry/held.c) */
     bool held_twice;     /* and each line was read twice */
     bool uneven;         /* the middle half of the hits is not alike (latency/latency.c) */

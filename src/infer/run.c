@@ -254,6 +254,20 @@ static void withdraw_spaced_size(struct examination *e)
     }
 }
 
+/* Where neither ways nor a rule of eviction are known, much may miss of what is far from filling
+ * it: of three such edges none was within a third of the size. */
+static void withdraw_sampled_size(struct examination *e)
+{
+    struct cache_result *result = e->level.result;
+    if (e->level.sampled_size && result->ways.status != ATTRIBUTE_MEASURED) {
+        char reason[160];
+        snprintf(reason, sizeof reason,
+                 "%.4g MiB fit, as far as samples tell; how much more all sets hold does not show",
+                 result->size.value / 1048576);
+        attribute_refuse(&result->size, "B", reason);
+    }
+}
+
 static int dissect_level(struct lab *lab, struct level_summary *summary, struct sample *seen,
                          struct examination *e, const struct level_info *info)
 {
@@ -277,6 +291,7 @@ static int dissect_level(struct lab *lab, struct level_summary *summary, struct 
     lab->level_loads = loads_of_level(lab, level->outermost);
     int rc = run_experiments(e, false);
     withdraw_spaced_size(e);
+    withdraw_sampled_size(e);
     bool alike = result->sets.status == ATTRIBUTE_MEASURED && result->sets.confidence > alike_sure;
     policy_doubt_choice(&result->policy, level->conflict.count ? level->conflict.count - 1 : 0,
                         alike);

@@ -174,6 +174,7 @@ static int find_large_edge(struct level *level)
                  level->info->op, 100 * limits.large_misses, (double)low / 1048576,
                  (double)high / 1048576);
     attribute_set(&r->size, (double)low, "B", 0.4, id);
+    level->sampled_size = true;
     return 0;
 }
 
