@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,7 +104,7 @@ static size_t count_held(struct toy *toy, const char *policy, uint32_t period)
     level.conflict.count = WAYS + 1;
     level.slice_lines = period > 0;
     level.slice_period = period;
-    strcpy(level.result->policy.name, policy);
+    snprintf(level.result->policy.name, sizeof level.result->policy.name, "%s", policy);
     size_t held = 0;
     int rc = level_held(&level, &held);
     traceset_destroy(toy->set);
