@@ -44,10 +44,12 @@
  * Allocations of a MiB and more lie in huge pages of the host, where it has them: a page that is
  * touched for the first time costs more than what a launch does there (bench/README.md). Only at
  * the range's beginning, where allocations are placed first: programs that touch a line here and
- * there, as walks through a TLB's reach do, take no more than that much memory in vain.
+ * there, as walks through a TLB's reach do, take no more than that much memory in vain; and none of
+ * more than a GiB, of which most is hardly ever touched.
  */
 #define HUGE_PAGE_BYTES (2ull << 20)
 #define HUGE_LEAST_BYTES (1ull << 20)
+#define HUGE_MOST_BYTES (1ull << 30)
 #define HUGE_RANGE_BYTES (256ull << 20)
 #define NARROW_FIRST (256ull << 20)
 #define NARROW_STEP (64ull << 20)
@@ -179,7 +181,9 @@ bool exec_memory_in_range(const struct exec_memory *memory, uint64_t address, ui
 static bool huge_part(const struct exec_memory *memory, uint64_t *first, uint64_t *end)
 {
     uint64_t most = memory->base + HUGE_RANGE_BYTES;
-    if (memory->range_bytes < HUGE_RANGE_BYTES || *end - *first < HUGE_LEAST_BYTES)
+    uint64_t bytes = *end - *first;
+    if (memory->range_bytes < HUGE_RANGE_BYTES || bytes < HUGE_LEAST_BYTES ||
+        bytes > HUGE_MOST_BYTES)
         return false;
     *first = *first / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
     *end = (*end + HUGE_PAGE_BYTES - 1) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
