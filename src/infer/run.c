@@ -254,20 +254,6 @@ static void withdraw_spaced_size(struct examination *e)
     }
 }
 
-/* Where neither ways nor a rule of eviction are known, much may miss of what is far from filling
- * it: of three such edges none was within a third of the size. */
-static void withdraw_sampled_size(struct examination *e)
-{
-    struct cache_result *result = e->level.result;
-    if (e->level.sampled_size && result->ways.status != ATTRIBUTE_MEASURED) {
-        char reason[160];
-        snprintf(reason, sizeof reason,
-                 "%.4g MiB fit, as far as samples tell; how much more all sets hold does not show",
-                 result->size.value / 1048576);
-        attribute_refuse(&result->size, "B", reason);
-    }
-}
-
 static int dissect_level(struct lab *lab, struct level_summary *summary, struct sample *seen,
                          struct examination *e, const struct level_info *info)
 {
@@ -291,7 +277,6 @@ static int dissect_level(struct lab *lab, struct level_summary *summary, struct 
     lab->level_loads = loads_of_level(lab, level->outermost);
     int rc = run_experiments(e, false);
     withdraw_spaced_size(e);
-    withdraw_sampled_size(e);
     bool alike = result->sets.status == ATTRIBUTE_MEASURED && result->sets.confidence > alike_sure;
     policy_doubt_choice(&result->policy, level->conflict.count ? level->conflict.count - 1 : 0,
                         alike);
@@ -414,6 +399,23 @@ static int run_device_experiments(struct lab *lab, uint32_t selected, bool named
     return 0;
 }
 
+/*
+ * An edge of the curve tells others how much to walk. Where neither ways nor a rule of eviction are
+ * known, much may miss of what is far from filling the cache, and it is no size: of three such
+ * edges none was within a third of one.
+ */
+static void withdraw_sampled_size(const struct level *level)
+{
+    struct cache_result *result = level->result;
+    if (level->sampled_size && result->ways.status != ATTRIBUTE_MEASURED) {
+        char reason[160];
+        snprintf(reason, sizeof reason,
+                 "%.4g MiB fit, as far as samples tell; how much more all sets hold does not show",
+                 result->size.value / 1048576);
+        attribute_refuse(&result->size, "B", reason);
+    }
+}
+
 int infer_dissect(struct dissection *out, struct trace_source *source,
                   const struct infer_options *options)
 {
@@ -437,6 +439,7 @@ int infer_dissect(struct dissection *out, struct trace_source *source,
     outcomes_apply(out); /* of what blind trials run */
     rc = rc ? rc : run_device_experiments(&lab, selected.on_device, true);
     for (size_t i = 0; i < LEVEL_COUNT; i++) {
+        withdraw_sampled_size(&examined[i].level);
         level_free(&examined[i].level);
         free(summaries[i].conflict.offsets);
     }
