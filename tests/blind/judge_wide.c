@@ -339,6 +339,7 @@ static void judge_tlb(struct wide *w, const char *id, unsigned owner, const stru
      */
     double hit = l2_hit_cycles(w->model);
     double low = heard(w, hit + least) - heard(w, hit), high = heard(w, hit + most) - heard(w, hit);
+    low = w->flits ? fmin(low, least) : low; /* how slow a hit is is not known */
     judge_value(j, tlb, SCORE_miss_penalty, there ? (low + high) / 2 : NAN,
                 judge_tolerance((low + high) / 2) + (high - low) / 2 + 0.02 * hit, there);
     if (!there) {
