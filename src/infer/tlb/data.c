@@ -17,7 +17,7 @@
 
 /* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
 static const struct {
-    unsigned pages, blocks, least_cycles, second_lines;
+    unsigned pages, blocks, least_cycles, second_lines, own_run;
     double share, second_share;
 } limits = {
     .pages = 4,         /* pages of the walk: every level of translation holds so few */
@@ -25,6 +25,7 @@ static const struct {
     .least_cycles = 20, /* cycles: less is not missing data */
     .share =
         0.1, /* share of the loads: more than noise; where a line is long most find it just read */
+    .own_run = 600000,   /* requests: apart from those of all other walks. Chosen */
     .second_lines = 3,   /* lines from an element to the one before it */
     .second_share = 0.2, /* share of the slow elements: so many may be slow for their data */
 };
@@ -95,12 +96,32 @@ int tlb_ask_second_lines(struct tlb_lab *tl, bool *data, const struct tlb_level 
     if (rc) {
         return rc;
     }
+    /* The second one's translation is at hand in the first level. */
+    double half = (tl->data_cycles > 0 ? tl->data_cycles : level->penalty) / 2;
     for (size_t i = 0; i < view.count; i++) {
-        /* The second one's translation is at hand in the first level. */
         first += i % 2 == 0 && view.slow[i];
-        second += i % 2 == 1 && view.excess[i] > tl->data_cycles / 2;
+        second += i % 2 == 1 && view.excess[i] > half;
     }
     tlb_view_free(&view);
     *data = first < 2 || (double)second > limits.second_share * (double)first;
     return 0;
+}
+
+int tlb_is_missing_lines(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
+                         uint64_t reach)
+{
+    const uint32_t run = tl->run;
+    *data = false;
+    if (tl->data_cycles > 0 || tl->rough) {
+        return 0;
+    }
+    tl->run += limits.own_run;
+    int rc = tlb_ask_second_lines(tl, data, level, level->page, (size_t)(reach / level->page));
+    tl->run = run;
+    if (rc && lab_soft(rc)) { /* an older recording */
+        tl->lab->why = (struct refusal){0};
+        *data = false;
+        rc = 0;
+    }
+    return rc;
 }

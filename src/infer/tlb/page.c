@@ -14,12 +14,13 @@
 /* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
 static const struct {
     double all_share, second_share;
-    unsigned front_times, longest;
+    unsigned front_times, longest, again_run;
 } limits = {
     .all_share = 0.7,    /* share of the elements: they all miss */
     .second_share = 0.5, /* share of the elements' share: the second lines miss too */
     .longest =
         3, /* times the walk that shows the level: beyond, what misses is also data. Chosen */
+    .again_run = 650000, /* requests: apart from those of all other walks. Chosen */
     .front_times = 2, /* times the entries in front: a walk of so many elements finds none there */
 };
 
@@ -102,10 +103,32 @@ static int lengthen(struct tlb_lab *tl, struct tlb_level *level, uint64_t *reach
     return *share >= limits.all_share ? 0 : INFER_UNDECIDED;
 }
 
-/* `page` comes in as the stride of a walk of `reach` bytes that shows misses. */
-int tlb_page(struct tlb_lab *tl, struct tlb_level *level, uint64_t reach)
+/*
+ * Other work may have made a walk slow in which half of the elements hit. So where fewer miss in
+ * the next one, it comes once more, numbered apart: all miss in that, too, or a recording lacks it.
+ */
+static int miss_again(struct tlb_lab *tl, struct tlb_level *level, bool *all, uint64_t stride,
+                      uint64_t reach)
 {
-    double share, second_share = 0;
+    const uint32_t run = tl->run;
+    double share = 0, none;
+    tl->run += limits.again_run;
+    int rc =
+        slow_shares(tl, &share, &none, level, stride, elements_of(tl, level, reach, stride), 0);
+    tl->run = run;
+    *all = rc || share >= limits.all_share;
+    if (rc && lab_soft(rc)) {
+        tl->lab->why = (struct refusal){0};
+        rc = 0;
+    }
+    return rc;
+}
+
+/* A distance of elements at which all miss, in a walk of `longer` bytes. */
+static int find_stride(struct tlb_lab *tl, struct tlb_level *level, uint64_t *found,
+                       uint64_t *walked, uint64_t reach)
+{
+    double share;
     uint64_t longer = reach, stride = level->page;
     /* Behind another level pages may be so long that few of many elements miss: a walk that is
      * longer has more lines than L2 holds before all do. */
@@ -125,13 +148,33 @@ int tlb_page(struct tlb_lab *tl, struct tlb_level *level, uint64_t reach)
         stride = level->page;
         rc = widen(tl, level, &stride, longer, &share);
     }
+    *found = stride;
+    *walked = longer;
+    return rc;
+}
+
+/* `page` comes in as the stride of a walk of `reach` bytes that shows misses. */
+int tlb_page(struct tlb_lab *tl, struct tlb_level *level, uint64_t reach)
+{
+    double share, second_share = 0;
+    uint64_t longer, stride;
+    int rc = find_stride(tl, level, &stride, &longer, reach);
     if (rc) {
         return rc;
     }
     uint64_t page = stride;
+    bool all = !tl->noisy || tl->rough;
     while (page >= TLB_LEAST_PAGE) {
         size_t count = elements_of(tl, level, longer, stride);
         rc = slow_shares(tl, &share, &second_share, level, stride, count, page / 2);
+        bool fewer = rc == 0 && !all && share < limits.all_share;
+        rc = fewer ? miss_again(tl, level, &all, stride, longer) : rc;
+        if (fewer && rc == 0 && !all) {
+            stride *= 2;
+            rc = widen(tl, level, &stride, longer, &share);
+            page = 2 * stride; /* halved below */
+            share = second_share = 1;
+        }
         if (rc) {
             return rc;
         }

@@ -230,13 +230,28 @@ int tlb_is_translation(struct tlb_lab *tl, bool *holds, const struct tlb_level *
     return tl->data_cycles > 0 || tl->lines_differ ? ask(tl, holds, level, reach, ask_data) : 0;
 }
 
-/* Has L2 room for the lines of so many pages, and for a line of a table each? */
-static bool holds_lines(const struct tlb_lab *tl, size_t pages)
+/*
+ * Has L2 room for the lines of so many pages, and for a line of a table each? Where its size is not
+ * known, as many times more lines beside each other are walked: it holds these or not.
+ */
+static int holds_lines(struct tlb_lab *tl, bool *holds, size_t pages)
 {
     const struct dissection *out = tl->lab->out;
     const struct cache_result *last = &out->caches[out->cache_count - 1];
-    return last->size.status == ATTRIBUTE_MEASURED &&
-           (double)(2 * pages * limits.held_times * TLB_UNIT_BYTES) <= last->size.value;
+    const struct tlb_lab before = *tl;
+    size_t lines = 2 * pages * limits.held_times;
+    bool lacks;
+    *holds = last->size.status == ATTRIBUTE_MEASURED &&
+             (double)(lines * TLB_UNIT_BYTES) <= last->size.value;
+    if (last->size.status == ATTRIBUTE_MEASURED || tl->rough || tl->data_cycles > 0) {
+        return 0;
+    }
+    tl->run += limits.drawn_run;
+    int rc = end_apart(tl, &lacks, before.run, tlb_measure_data(tl, lines));
+    *holds = rc == 0 && !lacks && tl->data_cycles <= 0;
+    tl->data_cycles = tl->data_most = 0;
+    tl->data_lines = *holds ? tl->data_lines : before.data_lines;
+    return rc;
 }
 
 int tlb_ask_drawn(struct tlb_lab *tl, struct tlb_drawn *out, const struct tlb_level *level,
@@ -248,11 +263,12 @@ int tlb_ask_drawn(struct tlb_lab *tl, struct tlb_drawn *out, const struct tlb_le
     struct tlb_ring ring;
     struct tlb_view view;
     *out = (struct tlb_drawn){0};
-    if (pages < 2 || pages > limits.most_elements || !holds_lines(tl, pages)) {
-        return 0;
+    bool lacks, holds = false;
+    int rc = pages < 2 || pages > limits.most_elements ? 0 : holds_lines(tl, &holds, pages);
+    if (rc || !holds) {
+        return rc;
     }
-    bool lacks;
-    int rc = tlb_ring_drawn(tl, &ring, level, pages, true);
+    rc = tlb_ring_drawn(tl, &ring, level, pages, true);
     tl->run += limits.drawn_run;
     rc = end_apart(tl, &lacks, run, rc ? rc : tlb_view(tl, &view, &ring, level, 1));
     free(ring.unit);

@@ -1,17 +1,12 @@
 /*
- * The levels of address translation. Loads go past L1 to lines that L2 holds, one a page, and more
- * and more pages are walked in a circle, until loads take longer than the same loads do among few:
- * then a level has fewer entries than the walk has pages. The walk begins 2 MiB apart; what an
- * entry reaches is found afterwards (tlb/page.c).
- *
- * Memory is taken in pages that are mapped one by one where the device can do that, so that no
- * driver's large pages make the reach longer, and grows until both levels have shown or it ends.
+ * The levels of address translation, one after the other: each is searched for (tlb/search.c), held
+ * against what else may be slow, and measured.
  *
  * What shows is the time, not the place; data that L2 does not hold are told from translation by
  * tlb/data.c. A level whose entries are all in the level before it is not seen.
  */
 #include "infer/experiments.h"
-#include "infer/tlb/base.h"
+#include "infer/tlb/search.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,466 +20,22 @@
  * cycles). */
 static const struct {
     uint64_t first_stride;
-    unsigned search_pages, page_walks, few_elements, inside_run, near_cycles, close_cycles;
-    double least_excess, hit_quantile, share_quiet, share_noisy, near_hits, low_quantile, close,
-        believed, drift, within, data_share, stray, more, apart, same, sure, unchecked, unexplained,
-        denied, many, least_behind, first_part;
+    unsigned searches;
+    double least_excess, drift, sure, unchecked, unexplained, denied, least_behind, first_part;
 } limits = {
     .first_stride = UINT64_C(2) << 20, /* bytes from page to page of the first walks */
-    .search_pages = 4096,              /* pages of a walk; beyond, their distance grows */
-    .page_walks = 4, /* walks that show a level and not its page, each half as long again. Chosen */
-    .few_elements = 24, /* of the walk that shows the first level: lines were measured among as many
-                           as it may hold. Chosen */
-    .inside_run = 500000, /* requests: more than all others; probes count to a million. Chosen */
-    .least_excess = 1.5,  /* cycles: less is no level's miss */
-    .hit_quantile = 0.98, /* quantile of the hits' excess that counts as noise */
-    .share_quiet = 0.01,  /* share of the elements that must be slow */
-    .share_noisy = 0.03,  /* the same with noise, or where lines differ */
-    .near_hits = 0.4, /* part of the way from hits to the cheapest misses: the threshold, for misses
-                         differ */
-    .near_cycles = 10,   /* cycles above the hits, the same at most */
-    .close_cycles = 5,   /* cycles beside noise, where noise is the greater danger */
-    .low_quantile = 0.1, /* quantile of the misses' excess: the cheapest */
-    .close = 0.75,   /* part of the way to the cheapest misses where noise is the greater danger */
-    .believed = 1.5, /* times the penalty: what was slow was not the level's doing. Chosen */
-    .drift = 0.012,  /* share of a miss that clocks may drift by. Chosen */
-    .within = 2,     /* times the noise of a record: misses that medians alone can tell. Chosen */
-    .data_share =
-        0.02,     /* share of the records that take as long as missing data: worth a question */
-    .stray = 0.3, /* share of the elements that are slow again: fewer are slow by accident */
-    .more = 1.5,  /* times the noise that is allowed for in a step */
-    .apart = 1.2, /* times the noise: how far a level's misses are from hits */
-    .same = 0.6,  /* share of the elements that are slow again */
-    .sure = 0.8,  /* confidence of a policy that holds the sets up */
+    .searches = 3,                     /* for the level behind another, at most. Chosen */
+    .least_excess = 1.5,               /* cycles: less is no level's miss */
+    .drift = 0.012,                    /* share of a miss that clocks may drift by. Chosen */
+    .sure = 0.8,                       /* confidence of a policy that holds the sets up */
     .unchecked =
         0.45, /* confidence until the sets add up: pages beside each other may share a set
                  before all entries are taken. Of drawn machines less than half were right */
     .unexplained = 0.85, /* confidence where no policy fits the sets */
     .denied = 1.5,       /* times the entries: so many pages would miss in any walk. Chosen */
-    .many = 0.15,        /* share of all elements: no accident, whichever they are */
     .least_behind = 0.1, /* of what a miss of the level before takes: less is noise. Chosen */
     .first_part = 0.5, /* of the work that is left: for the sets and policy of the first. Chosen */
 };
-
-/* The search for a level: how far walks have come. */
-struct search {
-    double before, noise; /* excess of hits, and how far it reaches above that */
-    size_t pages;         /* of the last walk without misses */
-    uint64_t stride, reach;
-    size_t slow;        /* of the walk that shows the level */
-    double median, low; /* of their excess; the cheapest tenth */
-    bool like_data;     /* they take as long as missing data, and are no such thing */
-    double high;        /* what elements exceed hits by, but for a few */
-    bool stray;         /* what was slow was so by accident */
-    bool far;           /* lines differ, and misses take far longer than that */
-    double data_share;
-    double low_record,
-        high_record; /* of single records: the cheapest tenth, the dearest twentieth */
-};
-
-static void report_reach(const struct lab *lab, uint64_t reach)
-{
-    if (lab->options->progress) {
-        char what[64];
-        snprintf(what, sizeof what, "translation of %llu MiB", (unsigned long long)(reach >> 20));
-        lab->options->progress(lab->options->progress_ctx, lab->done, what);
-    }
-}
-
-/* Are misses so near to hits that records' noise is as long as they are? */
-static bool is_within_noise(const struct tlb_lab *tl, const struct search *search)
-{
-    return tl->noisy && search->median - search->before < limits.within * tl->record_noise;
-}
-
-/* What is slow in both views. */
-static void compare_views(const struct tlb_lab *tl, struct search *search, const struct tlb_view *a,
-                          struct tlb_view *b)
-{
-    size_t same = 0;
-    for (size_t i = 0; i < a->count; i++) {
-        if (a->slow[i] && b->slow[i]) {
-            b->excess[same++] = a->excess[i];
-        }
-    }
-    b->count = same;
-    search->slow = same;
-    search->median = a->miss_excess;
-    search->low = same ? tlb_view_quantile(b, limits.low_quantile) : 0;
-    search->low_record = a->miss_low;
-    search->high_record = a->miss_high;
-    if (!tl->lines_differ && same && is_within_noise(tl, search)) {
-        search->median = tlb_view_quantile(b, 0.5);
-    }
-    search->far = tl->rough && a->far;
-    if (search->far) { /* a policy that draws misses too rarely for medians */
-        search->low = fmax(search->low, a->miss_low);
-    }
-}
-
-static void set_threshold(const struct tlb_lab *tl, struct tlb_level *level, struct search *search)
-{
-    level->before = search->before;
-    level->like_data = search->like_data;
-    search->like_data = false;
-    level->penalty = search->median - search->before;
-    /* Where few pages miss, their walks find entries in caches, and a miss costs less. */
-    double near = fmin(limits.near_hits * (search->low - search->before),
-                       fmax(limits.near_cycles, 3 * search->noise));
-    level->threshold = search->before + fmax(search->noise, near);
-    level->least = level->threshold;
-    level->most = INFINITY;
-    if (search->far) {
-        double half = (search->low_record - search->before) / 2;
-        level->threshold =
-            fmax(level->threshold, search->before + fmin(half, 2 * tl->record_noise));
-    }
-    if (tl->noisy && !tl->lines_differ && !is_within_noise(tl, search)) {
-        /* Noise makes no miss sooner: the threshold may lie close to them. */
-        double close = limits.close * (search->low_record - search->before);
-        double wide = fmin(close, 2 * tl->record_noise + limits.close_cycles);
-        level->threshold = fmax(level->threshold, search->before + wide);
-        level->least = fmax(level->threshold, search->before + close);
-        level->most =
-            search->high_record + tl->record_noise + 0.02 * (tl->reference + search->high_record);
-    }
-    level->page = search->stride;
-    level->reach = search->reach;
-}
-
-/* What elements exceed hits by, but for a few: those of which L2 misses the line tell nothing of
- * that. */
-static double high_of(const struct tlb_lab *tl, const struct tlb_view *view,
-                      const struct tlb_level *trial)
-{
-    struct tlb_view rest = *view;
-    rest.count = 0;
-    for (size_t i = 0; i < view->count; i++) {
-        if (!tlb_is_data(tl, trial, view->excess[i])) {
-            rest.excess[rest.count++] = view->excess[i];
-        }
-    }
-    return rest.count ? tlb_view_quantile(&rest, limits.hit_quantile) - trial->before + 1 : 0;
-}
-
-/* Twice the same elements are slow, enough of them, and enough slower. */
-static int look_twice(struct tlb_lab *tl, struct search *search, bool *found,
-                      const struct tlb_ring *ring, const struct tlb_level *trial)
-{
-    struct tlb_view view = {0}, again = {0};
-    double share = tl->noisy || tl->rough ? limits.share_noisy : limits.share_quiet;
-    size_t enough = (size_t)fmax(2, share * (double)ring->count);
-    bool stray = true; /* what is slow is so by accident */
-    *found = false;
-    int rc = tlb_view(tl, &view, ring, trial, 1);
-    search->data_share = view.data_share;
-    if (rc == 0 && view.slow_count >= enough) {
-        rc = tlb_doubt(tl, ring, &view);
-        rc = rc ? rc : tlb_view(tl, &again, ring, trial, 1);
-        if (rc == 0) {
-            compare_views(tl, search, &view, &again);
-            search->low = search->slow ? search->low : view.miss_low;
-            stray = (double)search->slow < limits.stray * (double)view.slow_count;
-        }
-        /* A policy that draws makes others miss each time; noise, not that many. */
-        bool all = !tl->rough && view.far_share > limits.many && again.far_share > limits.many;
-        bool same =
-            search->slow >= enough && (double)search->slow > limits.same * (double)view.slow_count;
-        *found = rc == 0 && (same || all) &&
-                 search->median - search->before > limits.apart * search->noise;
-    }
-    if (rc == 0 && !*found) {
-        search->high = high_of(tl, &view, trial);
-        search->stray = stray;
-    }
-    tlb_view_free(&view);
-    tlb_view_free(&again);
-    return rc;
-}
-
-/* The walk's elements but those that take as long as missing data; then all, if it is not that. */
-static int look(struct tlb_lab *tl, struct search *search, bool *found, const struct tlb_ring *ring)
-{
-    struct tlb_level trial = {.before = search->before,
-                              .threshold = search->before + search->noise};
-    struct search first = *search;
-    int rc = look_twice(tl, &first, found, ring, &trial);
-    bool learnt = false;
-    rc = rc || !*found ? rc : tlb_learn_data(tl, ring->count, &learnt);
-    if (rc == 0 && learnt) {
-        first = *search;
-        rc = look_twice(tl, &first, found, ring, &trial);
-    }
-    if (rc == 0 && first.data_share > limits.data_share) {
-        bool data;
-        trial.like_data = true;
-        rc = tlb_ask_second_lines(tl, &data, &trial, search->stride, ring->count);
-        if (rc == 0 && !data) {
-            first = *search;
-            rc = look_twice(tl, &first, found, ring, &trial);
-            first.like_data = *found;
-        }
-    }
-    *search = first;
-    if (rc == 0 && !*found) {
-        search->noise = search->stray
-                            ? fmax(search->noise, fmin(search->high, limits.more * search->noise))
-                            : search->noise;
-        search->pages = ring->count;
-    }
-    return rc;
-}
-
-static int walk_reach(struct tlb_lab *tl, struct search *search, bool *found,
-                      struct tlb_level *level)
-{
-    struct tlb_ring ring;
-    size_t pages = (size_t)(search->reach / search->stride);
-    int rc = tlb_ring_of_pages(tl, &ring, search->stride, pages, 0);
-    rc = rc ? rc : look(tl, search, found, &ring);
-    if (rc == 0 && *found) {
-        set_threshold(tl, level, search);
-    }
-    free(ring.unit);
-    return rc;
-}
-
-/* The next reach, and the stride at which a walk of it is not too long. */
-static int grow(struct tlb_lab *tl, struct search *search)
-{
-    uint64_t next =
-        search->reach / search->stride < 3 ? search->reach + search->stride : search->reach / 2 * 3;
-    if (search->reach + search->stride > tl->limit_bytes) {
-        return lab_absent(tl->lab,
-                          "no more than %llu MiB were walked, and no level of translation "
-                          "showed beyond these",
-                          (unsigned long long)(search->reach >> 20));
-    }
-    search->reach = next < tl->limit_bytes ? next : tl->limit_bytes;
-    while (search->reach / search->stride > limits.search_pages) {
-        search->stride *= 2;
-        search->pages = search->pages > 1 ? search->pages / 2 : 1;
-    }
-    search->reach -= search->reach % search->stride;
-    report_reach(tl->lab, search->reach);
-    return 0;
-}
-
-/* Grows the circle until a good part of its loads take longer than before. */
-static int find_level(struct tlb_lab *tl, struct search *search, struct tlb_level *level)
-{
-    bool found = false;
-    int rc = 0;
-    while (rc == 0 && !found) {
-        rc = grow(tl, search);
-        rc = rc ? rc : walk_reach(tl, search, &found, level);
-    }
-    return rc;
-}
-
-/* What a walk says of the level's misses, in place of the walk that showed it. */
-static void believe(const struct tlb_lab *tl, struct search *search, struct tlb_level *level,
-                    double low, double middle, double high)
-{
-    uint64_t page = level->page;
-    search->median = middle;
-    search->low = search->low_record = low;
-    search->high_record = high;
-    search->like_data = level->like_data;
-    set_threshold(tl, level, search);
-    level->page = page;
-    level->believed = true;
-}
-
-/*
- * Where nearly all elements of the walk that tells the page miss, their median says better what a
- * miss takes than the few did that showed the level, and were not told from noise.
- */
-static void believe_pages(const struct tlb_lab *tl, struct search *search, struct tlb_level *level)
-{
-    double seen = level->seen - level->before;
-    if (tl->noisy && seen > limits.believed * level->penalty) {
-        believe(tl, search, level, level->seen, level->seen, level->seen);
-    }
-}
-
-/*
- * A level, and its page. Where sets are hardly too full, and victims drawn, too few miss to tell
- * the page; more pages are walked then.
- */
-static int find_paged(struct tlb_lab *tl, struct search *search, struct tlb_level *level)
-{
-    struct refusal first = {0};
-    int rc = INFER_UNDECIDED;
-    for (unsigned i = 0; rc == INFER_UNDECIDED && i < limits.page_walks; i++) {
-        const struct search before = *search;
-        rc = find_level(tl, search, level);
-        if (rc) {
-            *search = before;
-            break;
-        }
-        rc = tlb_page(tl, level, search->reach);
-        if (rc == 0) {
-            believe_pages(tl, search, level);
-        }
-        if (rc == INFER_UNDECIDED && i == 0) {
-            first = tl->lab->why;
-        }
-        if (rc == INFER_UNDECIDED) {
-            tl->lab->why = (struct refusal){0};
-        }
-    }
-    if (rc == INFER_UNDECIDED && first.reason[0]) {
-        tl->lab->why = first;
-    }
-    return rc;
-}
-
-/*
- * A level with its page. At distances of several pages only every so many sets are used, and a
- * level may hide behind the next; so the search begins again with the page as its stride.
- */
-static int find_page(struct tlb_lab *tl, struct search *search, struct tlb_level *level)
-{
-    struct search start = *search;
-    int rc = find_paged(tl, search, level);
-    if (rc) {
-        return rc;
-    }
-    struct search first = *search;
-    struct tlb_level coarse = *level;
-    if (level->page >= first.stride) {
-        return 0;
-    }
-    start.reach -= start.reach % level->page;
-    /* A reach of one long page is many short ones, too many for both levels perhaps. */
-    start.reach = start.reach && level->in_front ? start.reach : level->page;
-    start.stride = level->page;
-    start.pages = (size_t)(start.reach / start.stride);
-    start.noise = first.noise;
-    *search = start;
-    coarse.page = level->page;
-    rc = find_level(tl, search, level);
-    if (rc == INFER_UNDECIDED) { /* then as it was found */
-        tl->lab->why.status = ATTRIBUTE_NOT_MEASURED;
-        *search = first;
-        *level = coarse;
-        return 0;
-    }
-    return rc ? rc : tlb_page(tl, level, search->reach);
-}
-
-/*
- * Does a walk inside the pages of the first level that showed take longer than among few? The level
- * holds these pages; then what misses is another one, of smaller pages, which did not show by
- * itself: in walks over the longer pages both missed at once. `stride` becomes the least at which
- * it shows; 0: none does. Its requests are numbered apart, so that all others stay those of
- * recordings.
- */
-static int look_inside(struct tlb_lab *tl, const struct search *start, const struct search *outer,
-                       const struct tlb_level *level, uint64_t *stride)
-{
-    size_t count = outer->pages * 2 < limits.search_pages ? outer->pages * 2 : limits.search_pages;
-    const uint32_t run = tl->run;
-    bool found = true;
-    int rc = 0;
-    *stride = 0;
-    tl->run += limits.inside_run;
-    for (uint64_t at = level->page / 2; rc == 0 && found && at >= TLB_LEAST_PAGE; at /= 2) {
-        struct search inner = *start;
-        struct tlb_level within = {0};
-        inner.stride = at;
-        inner.reach = at * count;
-        inner.noise = outer->noise;
-        rc = walk_reach(tl, &inner, &found, &within);
-        *stride = rc == 0 && found ? at : *stride;
-    }
-    tl->run = run;
-    if (rc && lab_soft(rc)) { /* an older recording */
-        tl->lab->why.reason[0] = '\0';
-        rc = 0;
-    }
-    return rc;
-}
-
-/*
- * Where some lines are nearer than others each is measured among few; a level of fewer entries than
- * these misses there, too, and its misses pass for what the lines take.
- */
-static int find_first_page(struct tlb_lab *tl, struct search *search, struct tlb_level *level)
-{
-    const struct search start = *search;
-    const struct tlb_level none = *level;
-    int rc = find_page(tl, search, level);
-    if (rc == 0 && tl->lines_differ && search->reach / search->stride <= limits.few_elements) {
-        tl->few = true;
-        tlb_forget_lines(tl);
-        *search = start;
-        *level = none;
-        rc = find_page(tl, search, level);
-    }
-    return rc;
-}
-
-/*
- * At a distance of several pages only some sets are used, and pages of that distance seem to be
- * what misses. Then other places of them do not, and the search begins again at half of it.
- */
-static int find_held_page(struct tlb_lab *tl, struct search *search, struct tlb_level *level)
-{
-    const struct search start = *search;
-    const struct tlb_level none = *level;
-    bool holds = false;
-    int rc = find_first_page(tl, search, level);
-    for (uint64_t stride = 0; rc == 0;) {
-        rc = tlb_page_holds(tl, &holds, level, search->reach);
-        if (rc == INFER_UNDECIDED) { /* what a walk was too dear for is not sure */
-            tl->lab->why = (struct refusal){0};
-            level->unchecked = true;
-            return 0;
-        }
-        if (rc || holds) {
-            return rc;
-        }
-        uint64_t half = level->page / 2;
-        stride = stride && stride / 2 < half ? stride / 2 : half;
-        if (stride < TLB_LEAST_PAGE) {
-            return lab_undecided(tl->lab, "pages that miss do not at other places of them");
-        }
-        *search = start;
-        search->stride = search->reach = stride;
-        *level = none;
-        rc = find_page(tl, search, level);
-    }
-    return rc;
-}
-
-/* The first level and its page: of the smallest pages that show. */
-static int find_first(struct tlb_lab *tl, struct search *search, struct tlb_level *level)
-{
-    const struct search start = *search;
-    uint64_t inside = 0;
-    int rc = find_held_page(tl, search, level);
-    while (rc == 0) {
-        rc = look_inside(tl, &start, search, level, &inside);
-        if (rc || inside == 0) {
-            return rc;
-        }
-        struct search outer = *search;
-        struct tlb_level longer = *level;
-        *search = start;
-        search->stride = search->reach = inside;
-        search->noise = outer.noise;
-        rc = find_page(tl, search, level);
-        if (rc == INFER_UNDECIDED || (rc == 0 && level->page >= longer.page)) {
-            tl->lab->why = (struct refusal){0};
-            *search = outer;
-            *level = longer;
-            return 0;
-        }
-    }
-    return rc;
-}
 
 static bool is_sure_rule(const struct policy_result *policy)
 {
@@ -564,7 +115,7 @@ static int take_spread(struct tlb_lab *tl, struct tlb_result *out, const struct 
  * made most of them miss, whatever the sets and the policy.
  */
 static int hold_against_walk(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
-                             const struct search *search)
+                             const struct tlb_search *search)
 {
     uint64_t same = search->stride < level->page ? level->page / search->stride : 1;
     size_t hit = search->pages / same;
@@ -582,7 +133,7 @@ static int hold_against_walk(struct tlb_lab *tl, struct tlb_result *out, struct 
 }
 
 static int measure_structure(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
-                             const struct search *search, bool may_hide, size_t entries)
+                             const struct tlb_search *search, bool may_hide, size_t entries)
 {
     const size_t in_front = level->in_front;
     /* The level behind is to be found as well. */
@@ -615,7 +166,7 @@ static void report_fits(struct tlb_lab *tl, struct tlb_result *out, const struct
 }
 
 static int measure_found(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
-                         const struct search *search, size_t in_front,
+                         const struct tlb_search *search, size_t in_front,
                          struct tlb_penalties *penalties)
 {
     struct lab *lab = tl->lab;
@@ -643,6 +194,7 @@ static int measure_found(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
     if (!may_hide && !parts && level->fits <= level->in_front) {
         out->present = false;
         out->miss_penalty = (struct attribute){0};
+        level->again = true;
         return lab_undecided(lab, "what is slow in longer walks is so among no more pages than the "
                                   "level before holds: it is that one again");
     }
@@ -658,7 +210,7 @@ static int measure_found(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
 }
 
 static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
-                         const struct search *search, size_t in_front)
+                         const struct tlb_search *search, size_t in_front)
 {
     struct tlb_penalties penalties = {.of = {level->penalty}, .count = 1};
     int rc = measure_found(tl, out, level, search, in_front, &penalties);
@@ -677,13 +229,13 @@ static int measure_level(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
  * pages take. If these find all that is wanted, it was lines that L2 missed in a long walk: they
  * count as missing data from here on, and the search begins again.
  */
-static int find_level_behind(struct tlb_lab *tl, struct search *search, struct tlb_level *level,
+static int find_level_behind(struct tlb_lab *tl, struct tlb_search *search, struct tlb_level *level,
                              struct tlb_drawn *drawn)
 {
-    const struct search start = *search;
+    const struct tlb_search start = *search;
     const struct tlb_level none = *level;
     for (;;) {
-        int rc = find_page(tl, search, level);
+        int rc = tlb_find_page(tl, search, level);
         if (rc || !tlb_costs_as_data(tl, level)) {
             return rc;
         }
@@ -698,12 +250,35 @@ static int find_level_behind(struct tlb_lab *tl, struct search *search, struct t
     }
 }
 
-/* A level behind another, with its page, which no other explanation fits as well. */
-static int find_behind(struct tlb_lab *tl, struct search *search, struct tlb_level *level)
+/* What a level behind another predicts. `data`: what is slow is so for its lines, which L2 misses.
+ */
+static int hold_behind(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
+                       const struct tlb_search *search)
 {
     bool holds = true;
+    *data = false;
+    int rc = tlb_is_translation(tl, &holds, level, search->reach);
+    if (rc == 0 && !holds) {
+        return lab_undecided(tl->lab, "what is slow in longer walks is so for its data, too: lines "
+                                      "whose translation is at hand are as slow");
+    }
+    rc = rc ? rc : tlb_page_holds(tl, &holds, level, search->reach);
+    if (rc || holds) {
+        return rc;
+    }
+    rc = tlb_is_missing_lines(tl, data, level, search->reach);
+    return rc || *data ? rc
+                       : lab_undecided(tl->lab, "pages that miss do not at other places of them: "
+                                                "they are shorter, or no level's");
+}
+
+/* A level behind another, with its page, which no other explanation fits as well. */
+static int find_behind_once(struct tlb_lab *tl, struct tlb_search *search, struct tlb_level *level,
+                            bool *data)
+{
     struct tlb_drawn drawn = {0};
     int rc = find_level_behind(tl, search, level, &drawn);
+    *data = false;
     if (rc == 0 && tl->noisy && level->penalty < limits.least_behind * level->before) {
         return lab_undecided(tl->lab,
                              "loads of more pages take %.0f cycles longer than the %.0f that a "
@@ -712,23 +287,32 @@ static int find_behind(struct tlb_lab *tl, struct search *search, struct tlb_lev
     }
     if (rc == 0 && drawn.misses) {
         /* Walks that find the page are long, and in them L2 may miss lines, too. */
-        believe(tl, search, level, drawn.low, drawn.middle, drawn.high);
+        tlb_believe(tl, search, level, drawn.low, drawn.middle, drawn.high);
     } else if (rc == 0 && tlb_costs_as_tables(tl, level)) {
         return tlb_refuse_tables(tl, level);
     }
-    rc = rc ? rc : tlb_is_translation(tl, &holds, level, search->reach);
-    if (rc == 0 && !holds) {
-        return lab_undecided(tl->lab, "what is slow in longer walks is so for its data, too: lines "
-                                      "whose translation is at hand are as slow");
+    return rc ? rc : hold_behind(tl, data, level, search);
+}
+
+/* Lines that L2 misses hide what is behind them: once they are known the search begins again. */
+static int find_behind(struct tlb_lab *tl, struct tlb_search *search, struct tlb_level *level)
+{
+    const struct tlb_search start = *search;
+    const struct tlb_level none = *level;
+    bool data;
+    int rc = find_behind_once(tl, search, level, &data);
+    if (rc == 0 && data) {
+        tlb_take_for_data(tl, search->low_record - search->before,
+                          search->high_record - search->before);
+        *search = start;
+        *level = none;
+        rc = find_behind_once(tl, search, level, &data);
     }
-    rc = rc ? rc : tlb_page_holds(tl, &holds, level, search->reach);
-    return rc || holds ? rc
-                       : lab_undecided(tl->lab, "pages that miss do not at other places of them: "
-                                                "they are shorter, or no level's");
+    return rc;
 }
 
 /* The level behind has no shorter pages: a line in each is enough, where L2 does not hold more. */
-static void begin_behind(const struct tlb_lab *tl, struct search *search,
+static void begin_behind(const struct tlb_lab *tl, struct tlb_search *search,
                          const struct tlb_level *level)
 {
     if (tl->data_cycles > 0 && level->page > search->stride) {
@@ -740,7 +324,39 @@ static void begin_behind(const struct tlb_lab *tl, struct search *search,
     search->noise += tl->noisy ? limits.drift * search->before : 0;
 }
 
-static int dissect_levels(struct tlb_lab *tl, struct search *search)
+/*
+ * The level behind another, measured. Where it was the one in front that showed again, by noise or
+ * by few misses of both, longer walks are searched on from there. `found`: a level's page was.
+ */
+static int measure_behind(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
+                          struct tlb_search *search, bool *found)
+{
+    const struct tlb_level none = *level;
+    int rc = INFER_UNDECIDED;
+    for (unsigned i = 0; i == 0 || (i < limits.searches && level->again); i++) {
+        tl->lab->why = (struct refusal){0};
+        *level = none;
+        rc = find_behind(tl, search, level);
+        *found = rc == 0;
+        search->penalty = level->penalty;
+        rc = rc ? rc : measure_level(tl, out, level, search, level->in_front);
+    }
+    if (*found && (rc == 0 || rc == INFER_UNDECIDED)) {
+        rc = tlb_withdraw_unconfirmed(tl, out, level) ? INFER_UNDECIDED : rc;
+    }
+    return rc;
+}
+
+static int measure_first(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
+                         struct tlb_search *search, bool *found)
+{
+    int rc = tlb_find_first(tl, search, level);
+    *found = rc == 0;
+    search->penalty = level->penalty;
+    return rc ? rc : measure_level(tl, out, level, search, 0);
+}
+
+static int dissect_levels(struct tlb_lab *tl, struct tlb_search *search)
 {
     static const char *const ids[] = {"l1_tlb", "l2_tlb"};
     struct lab *lab = tl->lab;
@@ -749,23 +365,18 @@ static int dissect_levels(struct tlb_lab *tl, struct search *search)
     int rc = 0;
     for (size_t i = 0; i < sizeof ids / sizeof *ids && rc == 0; i++) {
         struct tlb_result *out = &lab->out->tlbs[lab->out->tlb_count++];
-        struct tlb_level level = {0};
+        struct tlb_level level = {.in_front = in_front, .front_page = front_page};
+        bool found = false;
         snprintf(out->id, sizeof out->id, "%s", ids[i]);
         tlb_refuse(lab->out, &(struct refusal){0});
         tl->twice = false;
-        level.in_front = in_front;
-        level.front_page = front_page;
-        rc = i == 0 ? find_first(tl, search, &level) : find_behind(tl, search, &level);
-        if (rc == 0) { /* what no page explains is no level */
-            const double penalty = level.penalty;
-            rc = measure_level(tl, out, &level, search, in_front);
-            if (i > 0 && (rc == 0 || rc == INFER_UNDECIDED)) {
-                rc = tlb_withdraw_unconfirmed(tl, out, &level) ? INFER_UNDECIDED : rc;
-            }
+        rc = i == 0 ? measure_first(tl, out, &level, search, &found)
+                    : measure_behind(tl, out, &level, search, &found);
+        if (found) { /* what no page explains is no level */
             policy_doubt_choice(&out->policy, level.set_count > 0 ? level.set_count - 1 : 0, true);
             in_front = level.fits;
             front_page = level.page;
-            search->median += level.penalty - penalty;
+            search->median += level.penalty - search->penalty;
             search->before = search->median;
             begin_behind(tl, search, &level);
             rc = rc == INFER_UNDECIDED ? 0 : rc;
@@ -786,7 +397,7 @@ int tlb_dissect(struct lab *lab)
         while (stride > TLB_LEAST_PAGE && tl.limit_bytes / stride < 256) {
             stride /= 2;
         }
-        struct search search = {
+        struct tlb_search search = {
             .noise = fmax(limits.least_excess, tl.noise + 1), .stride = stride, .reach = stride};
         search.pages = 1;
         rc = dissect_levels(&tl, &search);

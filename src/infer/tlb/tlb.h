@@ -87,6 +87,7 @@ struct tlb_level {
     bool thrashes;    /* each of these misses in every pass */
     bool by_counting; /* that was no good: sets are sought by counting alone */
     bool by_turns;    /* and found by pages in turn */
+    bool again;       /* it was the level before that showed */
 };
 
 /* A ring of lines: units, in the order of the walk. */
@@ -158,6 +159,10 @@ int tlb_learn_data(struct tlb_lab *tl, size_t lines, bool *learnt);
 /* In a walk that is slow: is it so too where another line of the same page came just before? */
 int tlb_ask_second_lines(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
                          uint64_t stride, size_t pages);
+/* The same of a level behind another, whose pages do not miss at other places, where L2 was not
+ * seen to miss any line so far. */
+int tlb_is_missing_lines(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
+                         uint64_t reach);
 
 /* Pages from the first on that memory holds while a level's sets and policy are sought. */
 size_t tlb_pages_held(const struct tlb_lab *tl, const struct tlb_level *level);

@@ -456,6 +456,72 @@ static void missing_data_hide_neither_a_hit_nor_a_miss(void **state)
     }
 }
 
+/* A walk for which L2 has room for as many lines as `data`, or for all. */
+static void begin_behind(struct tlb_lab *tl, struct lab *lab, struct gpu *gpu, struct data *data,
+                         uint32_t lines)
+{
+    static struct infer_options options = {
+        .max_window = WINDOW, .max_footprint_bytes = 1 << 30, .max_mapped_bytes = 1 << 30};
+    static struct trace_source source;
+    source = (struct trace_source){.get = get, .ctx = gpu};
+    memset(&found, 0, sizeof found);
+    memset(data, 0, sizeof *data);
+    found.cache_count = 1;
+    *lab = (struct lab){.source = &source, .options = &options, .out = &found};
+    *gpu = (struct gpu){.level = {{.sets = 1, .ways = 16}, {.sets = 1, .ways = 100}}};
+    data->lines = lines;
+    gpu->data = lines ? data : NULL;
+    for (size_t k = 0; k < 2; k++) {
+        memset(gpu->level[k].page, 0xff, sizeof gpu->level[k].page);
+    }
+    assert_int_equal(traceset_create(&gpu->set), 0);
+    assert_int_equal(tlb_lab_begin(tl, lab), 0);
+}
+
+static const struct tlb_level behind_first = {
+    .before = FIRST, .threshold = FIRST + 20, .penalty = SECOND, .in_front = 16, .page = PAGE};
+
+/* A level may cost what a miss of L2 does: other places of its pages miss as well, where L2 holds
+ * all these lines. Its size need not be known for that. */
+static void drawn_places_are_walked_where_l2_is_seen_to_hold_them(void **state)
+{
+    (void)state;
+    static struct data data; /* large */
+    static struct gpu gpu;
+    static const uint32_t lines[] = {0, 1800};
+    for (size_t i = 0; i < 2; i++) {
+        struct tlb_lab tl;
+        struct lab lab;
+        struct tlb_drawn drawn;
+        begin_behind(&tl, &lab, &gpu, &data, lines[i]);
+        assert_int_equal(tlb_ask_drawn(&tl, &drawn, &behind_first, 200 * PAGE, 200), 0);
+        assert_int_equal(drawn.asked, lines[i] == 0);
+        assert_int_equal(drawn.misses, lines[i] == 0);
+        assert_true(tl.data_cycles <= 0);
+        tlb_lab_end(&tl);
+        traceset_destroy(gpu.set);
+    }
+}
+
+/* Where no line was missed so far, lines beside those of a walk say that L2 misses these. */
+static void lines_that_l2_misses_are_no_pages(void **state)
+{
+    (void)state;
+    static struct data data; /* large */
+    static struct gpu gpu;
+    static const uint32_t lines[] = {0, 1800};
+    for (size_t i = 0; i < 2; i++) {
+        struct tlb_lab tl;
+        struct lab lab;
+        bool missing = false;
+        begin_behind(&tl, &lab, &gpu, &data, lines[i]);
+        assert_int_equal(tlb_is_missing_lines(&tl, &missing, &behind_first, 1000 * PAGE), 0);
+        assert_int_equal(missing, lines[i] > 0);
+        tlb_lab_end(&tl);
+        traceset_destroy(gpu.set);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -482,6 +548,8 @@ int main(void)
         cmocka_unit_test(pages_of_4_kib_are_reached),
         cmocka_unit_test(lines_that_share_a_set_of_l2_are_no_misses_of_a_level),
         cmocka_unit_test(missing_data_hide_neither_a_hit_nor_a_miss),
+        cmocka_unit_test(drawn_places_are_walked_where_l2_is_seen_to_hold_them),
+        cmocka_unit_test(lines_that_l2_misses_are_no_pages),
         cmocka_unit_test(rows_of_memory_are_no_misses_of_a_level),
         cmocka_unit_test(fewer_entries_than_lines_of_a_group_show_where_lines_differ),
         cmocka_unit_test(behind_a_level_that_keeps_what_it_has_all_entries_show),
