@@ -31,6 +31,7 @@ struct behind_parts {
     uint32_t *ring; /* room for a walk */
     size_t total;   /* elements: those that fit, and one */
     size_t at[BEHIND_MOST_PARTS], span[BEHIND_MOST_PARTS], count; /* ascending */
+    bool guessed, regular; /* equal distances were tried; they are what the lines have */
     bool unheard;          /* their first elements, walked alone, stay in the cache in front */
     unsigned prompt, slow; /* how often what fits did so after few passes, and later */
     uint64_t fewest;       /* misses of a few passes of what did not; 0: not seen yet */

@@ -22,7 +22,7 @@
 /* Thresholds. Fixed by: blind trials of constants alone (tests/blind). */
 static const struct {
     unsigned budget, watch_budget, steady_looks, quick_warm, quick_passes, quick_windows,
-        least_prompt, mostly, many, far_fewer;
+        least_prompt, mostly, many, far_fewer, least_regular, tried, least_lines;
     double by_chance, by_noise;
 } limits = {
     .budget = 4000000,       /* loads, for parts that are left out */
@@ -35,6 +35,9 @@ static const struct {
     .by_noise = 1e-7,        /* chance: less likely is no noise */
     .least_prompt = 4,       /* verdicts: so many came at once */
     .mostly = 16,            /* times as many verdicts came at once as later */
+    .least_regular = 6,      /* lines: fewer are found as soon. Chosen */
+    .least_lines = 2,        /* lines beside the last, where other parts are none. Chosen */
+    .tried = 16,             /* lines of these that are tried. Chosen */
     .many = 6,               /* misses of a few passes */
     .far_fewer = 8,          /* one part in so many of the misses of what does not fit: it fits */
 };
@@ -316,11 +319,45 @@ static int watch(struct behind_parts *d, bool *found)
 
 /* ---- leaving parts out ---- */
 
+/* Do the rest of the lines come at the distance of the first two, up to the last? */
+static bool lay_lattice(struct behind_parts *d)
+{
+    size_t step = d->at[1] - d->at[0], span = d->span[0], lines = 2;
+    while (lines < BEHIND_MOST_PARTS && d->at[0] + lines * step < d->total) {
+        d->at[lines] = d->at[0] + lines * step;
+        d->span[lines++] = span;
+    }
+    d->count = lines;
+    return lines >= limits.least_regular && lines < BEHIND_MOST_PARTS && d->span[1] == span &&
+           d->at[lines - 1] + span >= d->total;
+}
+
+/*
+ * The lines of most sets come at equal distances. Then the first two tell all others, and to try
+ * some of these takes far less than to find each: the rest must fit without any one of them, and
+ * not without what lies beside them.
+ */
+static int guess_regular(struct behind_parts *d)
+{
+    bool fits = lay_lattice(d), room = true;
+    size_t tries = d->count - 2 < limits.tried ? d->count - 2 : limits.tried;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && fits && i < tries; i++) {
+        size_t line = 2 + i * (d->count - 2) / tries;
+        rc = fits_without(d, &fits, d->at[line], d->at[line] + d->span[line]);
+    }
+    rc = rc || !fits ? rc : others_make_room(d, &room);
+    d->guessed = true;
+    d->regular = rc == 0 && fits && !room;
+    d->count = d->regular ? d->count : 2;
+    return rc;
+}
+
 /* `span` is a power of two, and `from` a multiple of it. */
 static int descend(struct behind_parts *d, uint64_t start, size_t from, size_t span)
 {
     bool fits;
-    if (from >= d->total) {
+    if (from >= d->total || d->regular) {
         return 0;
     }
     if (d->level->lab->loads - start > limits.budget || d->count == BEHIND_MOST_PARTS) {
@@ -339,7 +376,30 @@ static int descend(struct behind_parts *d, uint64_t start, size_t from, size_t s
         d->at[d->count] = from;
         d->span[d->count++] = span;
     }
-    return rc;
+    return rc || d->guessed || d->count != 2 ? rc : guess_regular(d);
+}
+
+/*
+ * Where little more than the cache in front holds is left, it fits for that cache's sake. Such a
+ * part makes room, and no half of it does: it is longer than the lines.
+ */
+static void leave_out_long(struct behind_parts *d)
+{
+    size_t least = SIZE_MAX, lines = 0, kept = 0;
+    for (size_t i = 0; i + 1 < d->count; i++) {
+        lines = d->span[i] < least ? 1 : lines + (d->span[i] == least);
+        least = d->span[i] < least ? d->span[i] : least;
+    }
+    if (lines < limits.least_lines) {
+        return; /* one alone may be as well what the others are not */
+    }
+    for (size_t i = 0; i < d->count; i++) {
+        if (i + 1 == d->count || d->span[i] == least) {
+            d->at[kept] = d->at[i];
+            d->span[kept++] = d->span[i];
+        }
+    }
+    d->count = kept;
 }
 
 int behind_find_parts(struct behind_parts *parts)
@@ -354,5 +414,7 @@ int behind_find_parts(struct behind_parts *parts)
         span *= 2;
     }
     parts->count = 0;
-    return descend(parts, parts->level->lab->loads, 0, span);
+    rc = descend(parts, parts->level->lab->loads, 0, span);
+    leave_out_long(parts);
+    return rc;
 }

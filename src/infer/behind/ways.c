@@ -21,7 +21,10 @@ static const struct {
     .beginnings = 4, /* arrays that begin elsewhere. Chosen */
 };
 
-/* Are all parts lines of one length? Of the last line the walk has the first element alone. */
+/*
+ * Are all parts lines of one length? Of the last line the walk has the first elements alone: the
+ * first one, or as many more as the cache in front had kept, which this one was not asked for.
+ */
 static bool is_consistent(const struct behind_parts *d)
 {
     size_t lines = d->count ? d->count - 1 : 0;
@@ -30,14 +33,21 @@ static bool is_consistent(const struct behind_parts *d)
             return false;
         }
     }
-    return lines > 0 && d->at[lines] + 1 == d->total;
+    return lines > 0 && d->at[lines] < d->total && d->at[lines] + d->span[0] >= d->total &&
+           d->at[lines] % d->span[0] == 0;
+}
+
+/* Elements that fit: all before the last line. */
+static size_t fits_of(const struct behind_parts *d)
+{
+    return d->at[d->count - 1];
 }
 
 /* Whole sets of so many lines? */
 static bool is_whole(const struct behind_parts *d)
 {
     size_t set = d->count ? d->span[0] * (d->count - 1) : 0;
-    return set > 0 && (d->total - 1) % set == 0;
+    return set > 0 && fits_of(d) % set == 0;
 }
 
 static int fits_from(struct behind_parts *d, enum fit_verdict *out, size_t from, size_t count)
@@ -60,7 +70,7 @@ static int fits_from(struct behind_parts *d, enum fit_verdict *out, size_t from,
 static int find_hashed(struct behind_parts *d, bool *hashed, size_t *asked)
 {
     const struct path_info *path = path_find(d->level->info->op);
-    size_t fits = d->total - 1, step = 1, sets = fits / (d->count - 1) + 1;
+    size_t fits = fits_of(d), step = 1, sets = fits / (d->count - 1) + 1;
     size_t reach = (size_t)(path->reach_bytes / d->level->fit.stride);
     while (step < sets) {
         step *= 2;
@@ -132,18 +142,19 @@ static int conclude(struct level *level, struct behind_parts *d)
         tell_hashed(level, d);
         return 0;
     }
-    uint64_t line = d->span[0] * level->fit.stride, bytes = (d->total - 1) * level->fit.stride;
-    uint64_t lines = bytes / line;
+    uint64_t line = d->span[0] * level->fit.stride, bytes = fits_of(d) * level->fit.stride;
+    uint64_t lines = bytes / line, more = (d->total - fits_of(d)) * level->fit.stride;
     double ways = (double)(d->count - 1);
     char id[24];
     lab_evidence(level->lab, id, level->info->id,
                  "chase op=%s: %llu B fit, and %llu B more do without any one of %zu parts of %llu "
                  "B, and without no other; the last is the one that is too many",
-                 level->info->op, (unsigned long long)bytes, (unsigned long long)level->fit.stride,
-                 d->count, (unsigned long long)line);
+                 level->info->op, (unsigned long long)bytes, (unsigned long long)more, d->count,
+                 (unsigned long long)line);
     struct cache_result *result = level->result;
     double confidence = level->filler ? limits.tried : limits.untried;
     level->line.bytes = line;
+    level->fit.count = fits_of(d);
     attribute_set(&result->ways, ways, "1", confidence, id);
     attribute_set(&result->line, (double)line, "B", confidence, id);
     attribute_set(&result->size, (double)bytes, "B", confidence, id);
