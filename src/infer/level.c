@@ -14,6 +14,7 @@ struct walk_plan level_plan(const struct level *level, struct walk_shape shape)
                               .shape = shape,
                               .windows = 1,
                               .shared_bytes = level->info->shared_bytes,
+                              .repeats = level->repeats,
                               .mirror = level->timing.mirror,
                               .filler = level->filler       ? &level->filler->base
                                         : level->keeps_hits ? &walk_after_hits

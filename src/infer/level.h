@@ -77,7 +77,8 @@ struct level_habits {
 
 struct level_summary {
     const struct level_info *info;
-    bool known; /* hits and misses can be told apart */
+    bool known;    /* hits and misses can be told apart */
+    bool repeated; /* not those of single loads: of repeated walks the least counts */
     struct level_timing timing;
     struct level_fit fit;
     struct level_conflict conflict; /* owned by the dissection */
@@ -128,6 +129,8 @@ struct level {
     unsigned behind_quarters; /* walks behind another cache begin with so many quarters of what fits
                                  there; 0: with twice */
     bool hides_nearer;        /* hits are of two caches that noise does not tell apart */
+    uint32_t repeats;         /* walks whose records' least counts, where noise is as large as
+                                 what tells hits from misses (presence/begin.c); 0: 1 */
     bool keeps_hits;          /* lines of earlier walks stay until others are hit */
     struct filler *filler;    /* behind/filler.h; NULL: walks go alone; owned */
     struct sample seen;       /* latencies for the classes of the whole device; owned */

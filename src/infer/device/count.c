@@ -526,6 +526,9 @@ static int prepare(struct counting *c, const struct cache_result *result, bool b
     if (!find_threshold(c, result)) {
         return lab_undecided(c->lab, "hits and misses cannot be told apart");
     }
+    if (of->repeated) {
+        return lab_undecided(c->lab, "noise hides which single loads hit");
+    }
     if (c->path->interleave > 1) {
         return lab_undecided(c->lab, "a thread's own memory is read by its own SM alone");
     }

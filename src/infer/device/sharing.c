@@ -186,7 +186,8 @@ static int compare(struct lab *lab, struct relation *relation, char told[200], s
 
 static bool is_first(const struct level_summary *level)
 {
-    return level->known && level->fit.count && !level->info->behind[0] && level->info->beneath[0];
+    return level->known && !level->repeated && level->fit.count && !level->info->behind[0] &&
+           level->info->beneath[0];
 }
 
 /* One cache against all paths but its own. A failure is told, and the rest goes on. */

@@ -309,6 +309,10 @@ static int find_capacity(struct level *level)
     if (rc) {
         return rc;
     }
+    if (level->repeats && !level->fit.certain) {
+        level->fit = (struct level_fit){0};
+        return lab_undecided(level->lab, "noise hides what fits, also where walks are repeated");
+    }
     uint64_t bytes = level->fit.count * level->fit.stride;
     char id[24];
     lab_evidence(level->lab, id, level->info->id,

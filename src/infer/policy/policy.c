@@ -251,6 +251,10 @@ int level_policy(struct level *level)
     if (rc == 0 && !matched && level->outermost && words >= 2) {
         rc = match_nearer(level, &matched, words);
     }
+    if (rc == 0 && !matched && level->repeats) { /* of repeated walks each has other victims */
+        return lab_undecided(level->lab, "no known policy predicts what misses, and noise hides "
+                                         "single victims");
+    }
     rc = rc || matched ? rc : victims_measure(level, out);
     /* Shares of victims fit any cache, unlike a rule that predicts every record. Where no index
      * tells other lines of the set, only the conflicting addresses say that it is one set. */

@@ -39,4 +39,12 @@ enum kept {
 int circle_keeps(struct level *level, enum kept *kept, const struct sample *circling);
 bool path_is_apart(const struct level *level);
 
+/*
+ * begin.c: the beginning once more, by walks that are repeated, where noise hides what a miss
+ * takes. `begun`: they tell hits from misses; else the level is as before.
+ */
+int level_begin_repeated(struct level *level, bool *begun);
+/* What such walks tell of the structure is less sure. */
+void level_doubt_repeated(struct level *level);
+
 #endif
