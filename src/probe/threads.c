@@ -60,9 +60,8 @@ static int threads_read(struct threads *t, const struct trace_request *request)
         return error_set(SONDE_EUSAGE, "probe threads: stride must be a multiple of %d",
                          t->cold ? 8 : 4);
     }
-    if ((t->cold || t->hit) && (strcmp(t->op, "ca") != 0 || (t->cold && t->hit))) {
-        return error_set(SONDE_EUSAGE,
-                         "probe threads: cold=1 and hit=N go only with op=ca, and one at a time");
+    if (t->cold && t->hit) {
+        return error_set(SONDE_EUSAGE, "probe threads: cold=1 and hit=N do not go together");
     }
     t->merge_shift = shift_of(t->merge);
     t->share_shift = shift_of(request_number(request, "share", 1));
@@ -131,7 +130,7 @@ static int measure_once(struct probe_live *live, struct device_kernel *kernel,
 static int prepare(struct probe_live *live, struct device_kernel **kernel, const struct threads *t,
                    const struct trace_request *request)
 {
-    char variant[24];
+    char variant[32];
     uint64_t part = live->device->info.memory_bytes / COLD_PART;
     uint64_t threads = t->hit ? (t->to + WARP - 1) / WARP * WARP + WARP : t->to;
     uint32_t most = live->device->info.max_threads_per_block;
@@ -139,11 +138,12 @@ static int prepare(struct probe_live *live, struct device_kernel **kernel, const
         return error_set(SONDE_EUNSUPPORTED, "blocks of %llu threads, where %u is the most",
                          (unsigned long long)threads, most ? most : WARP * WARP);
     }
-    snprintf(variant, sizeof(variant), "%s.%u.%u%s",
-             t->cold  ? "cold"
-             : t->hit ? "hit"
-                      : t->op,
-             (unsigned)t->loads, (unsigned)t->stride, t->more ? ".more" : "");
+    snprintf(variant, sizeof(variant), "%s.%u.%u%s%s", t->op, (unsigned)t->loads,
+             (unsigned)t->stride,
+             t->cold  ? ".cold"
+             : t->hit ? ".hit"
+                      : "",
+             t->more ? ".more" : "");
     int rc = buffer_reserve(live, &live->staging, APART_BYTES + (t->cold ? 0 : all_bytes(t)),
                             ROOMY_BYTES);
     if (rc == 0 && t->cold) {

@@ -2,9 +2,9 @@
  * One kernel text, several variants: another opcode in the timed load must change nothing around
  * it, so the files in kernels/ are written once and adapted here. A line that begins with "//NAME:"
  * belongs to the variant NAME and is a comment in the others; the table says what is replaced. A
- * variant NAME.COUNT.STEP[.TAG] writes lines that begin with "//[*]" COUNT times, with {i} their
- * number from 0 and {offset} STEP times that; {end} is STEP times COUNT, and lines of "//TAG:"
- * belong to it too.
+ * variant NAME.COUNT.STEP[.TAG[.TAG]] writes lines that begin with "//[*]" COUNT times, with {i}
+ * their number from 0 and {offset} STEP times that; {end} is STEP times COUNT, and lines of
+ * "//TAG:" belong to it too.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +59,8 @@ static const struct edit edits[] = {
     {"turns", "mad.wide.u32    %at, %offset",
      "and.b32         %offset, %offset, 0xfffc;\n    mad.wide.u32    %at, %offset"},
     {"turns", "@%p ld.global.cg.u32 %next", "ld.global.cg.u32 %next"},
+    /* Of a line that L1 is to keep, whatever the others are. */
+    {"hit", "ld.kept", "ld.global"},
     {"+ca", "ld.other", "ld.global"},
     {"+nc", "ld.other", "ld.global"},
     {"+nc", ".target sm_30", ".target sm_35"},
@@ -81,16 +83,17 @@ static const struct edit fermi_edits[] = {
 };
 /* clang-format on */
 
-/* A variant's name taken apart: NAME[.COUNT.STEP[.TAG]]. */
+enum { TAGS = 2 };
+
+/* A variant's name taken apart: NAME[.COUNT.STEP[.TAG[.TAG]]]. */
 struct choice {
-    char name[16];
+    char name[16], tags[TAGS][16];
     uint32_t count, step;
-    const char *tag;
 };
 
 static struct choice choice_of(const char *variant)
 {
-    struct choice choice = {.tag = ""};
+    struct choice choice = {0};
     const char *dot = variant ? strchr(variant, '.') : NULL;
     size_t length = dot ? (size_t)(dot - variant) : variant ? strlen(variant) : 0;
     snprintf(choice.name, sizeof(choice.name), "%.*s", (int)length, variant ? variant : "");
@@ -98,7 +101,11 @@ static struct choice choice_of(const char *variant)
         char *end;
         choice.count = (uint32_t)strtoul(dot + 1, &end, 10);
         choice.step = *end == '.' ? (uint32_t)strtoul(end + 1, &end, 10) : 0;
-        choice.tag = *end == '.' ? end + 1 : "";
+        for (int i = 0; i < TAGS && *end == '.'; i++) {
+            size_t length = strcspn(end + 1, ".");
+            snprintf(choice.tags[i], sizeof(choice.tags[i]), "%.*s", (int)length, end + 1);
+            end += 1 + length;
+        }
     }
     return choice;
 }
@@ -134,6 +141,18 @@ static bool is_marked(const char *line, size_t length, const char *name)
            strncmp(line + 2, name, marker) == 0 && line[2 + marker] == ':';
 }
 
+/* Of those of the variant's names that the line is marked with, the length; 0: none. */
+static size_t mark_of(const char *line, size_t length, const struct choice *choice)
+{
+    const char *const names[] = {choice->name, choice->tags[0], choice->tags[1]};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (is_marked(line, length, names[i])) {
+            return strlen(names[i]);
+        }
+    }
+    return 0;
+}
+
 /* The text with its variant's lines. */
 static char *choose_lines(const char *text, const struct choice *choice)
 {
@@ -141,11 +160,9 @@ static char *choose_lines(const char *text, const struct choice *choice)
     while (*text) {
         size_t length = strcspn(text, "\n");
         length += text[length] == '\n';
-        if (is_marked(text, length, choice->name)) {
-            size_t skip = strlen(choice->name) + 3;
-            strbuf_append_n(&out, text + skip, length - skip);
-        } else if (is_marked(text, length, choice->tag)) {
-            size_t skip = strlen(choice->tag) + 3;
+        size_t mark = mark_of(text, length, choice);
+        if (mark > 0) {
+            size_t skip = mark + 3;
             bool each = text[skip] == '*';
             for (uint32_t i = 0; i < (each ? choice->count : 1); i++) {
                 fill_line(&out, text + skip + each, length - skip - each, choice, i);
@@ -205,7 +222,9 @@ int variant_text(char **out, const char *file, const char *variant, uint32_t com
     char *chosen = choose_lines(text, &choice);
     free(text);
     chosen = apply(chosen, edits, sizeof(edits) / sizeof(edits[0]), choice.name);
-    chosen = apply(chosen, edits, sizeof(edits) / sizeof(edits[0]), choice.tag);
+    for (int i = 0; i < TAGS; i++) {
+        chosen = apply(chosen, edits, sizeof(edits) / sizeof(edits[0]), choice.tags[i]);
+    }
     if (compute_major < 3) {
         chosen = apply(chosen, fermi_edits, sizeof(fermi_edits) / sizeof(fermi_edits[0]), file);
     }

@@ -131,6 +131,21 @@ static void more_adds_a_load_to_the_first_warps(void **state)
     assert_true(two < between && between < three);
 }
 
+/* Whatever way the loads before it take. */
+static void a_hit_behind_loads_past_l1_is_one(void **state)
+{
+    double through = cycles_of(*state, "threads from=32 to=32 hit=100 runs=1");
+    double past = cycles_of(*state, "threads from=32 to=32 op=cg hit=100 runs=1");
+    assert_true(through < L2_THROUGH_L1 / 2 && past < L2_THROUGH_L1 / 2);
+}
+
+static void loads_past_l1_may_miss_l2(void **state)
+{
+    double hits = cycles_of(*state, "threads from=1 to=1 op=cg runs=1");
+    double misses = cycles_of(*state, "threads from=1 to=1 op=cg cold=1 stride=1024 runs=1");
+    assert_true(misses > hits + 100);
+}
+
 static void wrong_requests_are_refused_with_the_reason(void **state)
 {
     static const char *const wrong[] = {"threads from=8 to=4",
@@ -141,6 +156,7 @@ static void wrong_requests_are_refused_with_the_reason(void **state)
                                         "flight threads=33",
                                         "flight bytes=4096 loads=16 threads=1024",
                                         "copy bytes=8",
+                                        "threads cold=1 hit=100",
                                         "threads to=2048"};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         const struct trace *trace = NULL;
@@ -183,6 +199,8 @@ int main(void)
         ON_BENCH(loads_of_one_line_take_less_than_loads_of_many),
         ON_BENCH(warps_and_lanes_share_as_asked),
         ON_BENCH(more_adds_a_load_to_the_first_warps),
+        ON_BENCH(a_hit_behind_loads_past_l1_is_one),
+        ON_BENCH(loads_past_l1_may_miss_l2),
         ON_BENCH(wrong_requests_are_refused_with_the_reason),
         ON_BENCH(flight_counts_lines_and_bytes),
         ON_BENCH(loads_take_longer_the_more_are_under_way),
