@@ -27,6 +27,7 @@ struct shape {
     uint32_t threads, loads, more, merge, share, common, lanes;
     uint32_t hit; /* when one more load comes, which hits; 0: none */
     bool usual;   /* distance of lines */
+    bool past;    /* L1, whose misses' table does not know them */
 };
 
 /* An entry: until when it is taken, for which line, and how many merged. */
@@ -41,6 +42,7 @@ struct run {
     struct entry entry[MOST]; /* all there ever were, in order of their start */
     size_t count;
     double now, answered;
+    bool past;
 };
 
 static double nth_free(const struct run *run, double now)
@@ -77,7 +79,9 @@ static double request(struct run *run, uint64_t line)
 {
     const struct toy_sm_config *c = run->config;
     run->now += c->request_cycles;
-    struct entry *entry = c->structure == TOY_MSHR ? pending(run, line) : NULL;
+    bool in_table = (c->structure == TOY_MSHR || c->table_beside) && !run->past;
+    bool counts = c->structure == TOY_REQUEST_LIMIT || (c->structure == TOY_MSHR && !run->past);
+    struct entry *entry = in_table ? pending(run, line) : NULL;
     if (entry && entry->merged == c->mergers) {
         run->now = entry->until;
         entry = NULL;
@@ -86,12 +90,12 @@ static double request(struct run *run, uint64_t line)
         entry->merged++;
         return entry->until;
     }
-    if (c->structure == TOY_MSHR || c->structure == TOY_REQUEST_LIMIT) {
+    if (counts) {
         run->now = nth_free(run, run->now);
     }
     double done = fmax(run->now + c->latency_cycles, run->answered + c->answer_cycles);
     run->answered = done;
-    if (c->structure == TOY_MSHR || c->structure == TOY_REQUEST_LIMIT) {
+    if (counts) {
         run->entry[run->count++] = (struct entry){.until = done, .line = line};
     }
     return done;
@@ -101,7 +105,8 @@ static double instruction(struct run *run, const struct shape *s, uint32_t warp,
                           uint32_t lanes)
 {
     const struct toy_sm_config *c = run->config;
-    run->now += warp == c->late_warp && load == 0 && s->lanes > WARP / 2 ? c->late_cycles : 0;
+    bool is_late = warp == c->late_warp && load == 0 && (c->late_always || s->lanes > WARP / 2);
+    run->now += is_late ? c->late_cycles : 0;
     double done = run->now;
     double slower = warp >= c->slow_warp && s->usual ? c->slower_cycles : 0;
     uint64_t before = UINT64_MAX;
@@ -158,6 +163,7 @@ static double simulate(const struct toy_sm_config *c, const struct shape *s)
     run.config = c;
     run.count = 0;
     run.now = run.answered = 0;
+    run.past = s->past;
     for (;;) {
         uint32_t warp = next_warp(ready, warps, last), load = issued[warp];
         if (s->hit && (ready[warp] > s->hit || s->lanes == 0)) {
@@ -224,7 +230,8 @@ static int answer(void *ctx, struct trace *trace)
                           .common = number(r, "common", WARP),
                           .lanes = number(r, "lanes", WARP),
                           .hit = number(r, "hit", 0),
-                          .usual = number(r, "stride", 128) == 128};
+                          .usual = number(r, "stride", 128) == 128,
+                          .past = strcmp(trace_request_text(r, "op"), "cg") == 0};
         double exact = simulate(&toy->config, &s);
         for (uint32_t k = 0; k < runs; k++) {
             toy->launches++;

@@ -18,6 +18,7 @@ struct toy_sm_config {
     enum toy_structure structure;
     uint32_t entries;
     uint32_t mergers;        /* MSHR: further requests to a line that is on its way */
+    bool table_beside;       /* beside a limit: further requests to a line wait as in a table */
     bool lanes_merge_there;  /* MSHR: lanes of one instruction count as requests of their own */
     uint32_t loads_per_warp; /* in flight; 0: no limit */
     double latency_cycles, request_cycles, issue_cycles, overhead_cycles;
@@ -25,6 +26,7 @@ struct toy_sm_config {
     double hit_cycles;    /* what a load takes that a first level answers; 0: there is none */
     uint32_t late_warp;   /* where most lanes load, its first requests leave */
     double late_cycles;   /* so much later */
+    bool late_always;     /* however few lanes load */
     uint32_t slow_warp;   /* at the usual distance of lines, its first line and those behind take */
     double slower_cycles; /* so much longer */
     struct {

@@ -33,8 +33,8 @@
 /* Thresholds. Fixed by: blind trials of outstanding loads (tests/blind/outstanding.c). */
 static const struct {
     double jump_share, merger_jump_share, slack, steady_share, cold, cold_sure, cold_jump_share,
-        hit_at, hit_at_last, hit_late, hit_jump_share, hit_share;
-    unsigned most_full, most_loads, outside, hit_jump;
+        hit_at, hit_at_last, hit_late, hit_jump_share, hit_share, most_sure, fine_jump_share;
+    unsigned fine_jump, most_full, most_loads, outside, hit_jump;
 } limits = {
     .jump_share = 0.25,        /* share of a single load's time: a jump */
     .merger_jump_share = 0.08, /* the same, where lines are shared */
@@ -47,6 +47,9 @@ static const struct {
     .hit_at = 0.55,          /* of a round trip: when a hit comes behind loads. Chosen */
     .hit_late = 0.85,        /* of the time until the first answer: a later one. Chosen */
     .hit_at_last = 0.66,     /* the same, where that shows nothing. Chosen */
+    .fine_jump_share = 0.08, /* share of a single load's time: a small jump, */
+    .fine_jump = 16,         /* and so many cycles. Both chosen */
+    .most_sure = 0.9,        /* confidence of what not all rays say. Chosen */
     .hit_share = 0.8,        /* of a round trip: what takes longer is no hit. Chosen */
     .hit_jump_share = 0.06,  /* of a single load's time: what a hit waits longer at once, */
     .hit_jump = 10,          /* and so many cycles. Both chosen */
@@ -56,8 +59,6 @@ static const struct {
 };
 #define MOST_RAYS 8
 
-enum { BY_REQUESTS, BY_INSTRUCTIONS, UNITS };
-
 struct study {
     struct lab *lab;
     struct outstanding_result *out;
@@ -65,13 +66,10 @@ struct study {
     uint32_t loads; /* in flight per warp, on rays */
     struct ray_result rays[MOST_RAYS];
     size_t ray_count, jumps;
-    bool exact; /* all rays meet at one count, none given or taken */
-};
-
-/* What all rays say of a count: it is within [low, high]. */
-struct bounds {
-    double low, high;
-    bool agree;
+    bool exact;      /* all rays meet at one count, none given or taken */
+    bool is_l1s;     /* loads past L1 do not fill it */
+    bool is_fine;    /* small jumps count */
+    bool is_refuted; /* what rays said, by loads of another shape */
 };
 
 static const struct cache_result *find_cache(const struct dissection *d, const char *id)
@@ -277,28 +275,6 @@ static int follow_hit_rays(struct study *s)
     return rc || s->jumps != 1 || !s->rays[0].jumped ? rc : follow_later_hits(s);
 }
 
-static uint32_t in_unit(const struct ray_result *r, uint32_t x, int unit)
-{
-    return unit == BY_REQUESTS ? ray_requests(&r->ray, x) : ray_instructions(&r->ray, x);
-}
-
-/* What the rays say of a count in one unit, each give or take `slack` of it. */
-static struct bounds meet(const struct study *s, int unit, double slack)
-{
-    struct bounds b = {.high = INFINITY};
-    for (size_t i = 0; i < s->ray_count; i++) {
-        const struct ray_result *r = &s->rays[i];
-        if (r->fits > 0) {
-            b.low = fmax(b.low, in_unit(r, r->fits, unit) * (1 - slack));
-        }
-        if (r->jumped) {
-            b.high = fmin(b.high, (in_unit(r, r->fits + 1, unit) - 1) * (1 + slack));
-        }
-    }
-    b.agree = b.low <= b.high && isfinite(b.high);
-    return b;
-}
-
 static void say_kind(struct study *s, const char *kind, double confidence, const char *id)
 {
     snprintf(s->out->structure, sizeof s->out->structure, "%s", kind);
@@ -330,6 +306,7 @@ static int tell_table(struct study *s, double size, double *confidence)
                                 .jump = clearest(s),
                                 .confidence = *confidence};
     int rc = table_tell(&table, size);
+    s->is_l1s = table.is_l1s;
     if (rc == 0 && table.kind) {
         *confidence = table.confidence;
         say_kind(s, table.kind, table.confidence, table.id);
@@ -503,16 +480,39 @@ static void describe_rays(const struct study *s, char text[320])
     }
 }
 
+/* What small jumps, hits or misses of L2 tell, what rays nearly agree on, and a table of
+ * instructions, is told only where loads of another shape show it too. */
+static int hold_against_others(struct study *s, struct bounds *b)
+{
+    struct outstanding_result *out = s->out;
+    bool is_prt = strcmp(out->structure, "prt") == 0, holds = true;
+    bool doubtful = is_prt || s->yard.hit || s->yard.cold || s->is_fine || !s->exact;
+    double size = ceil(b->low - 1e-9);
+    bool is_one = size == floor(b->high + 1e-9) || !s->exact;
+    if (!out->structure[0] || !doubtful || !is_one) {
+        return 0;
+    }
+    int rc = foretold_holds(s->lab, &holds, &s->yard, s->loads, is_prt, (uint32_t)size);
+    if (rc == 0 && !holds) {
+        out->structure[0] = '\0';
+        *b = (struct bounds){0};
+    }
+    s->is_refuted = rc == 0 && !holds;
+    return rc;
+}
+
 static int decide(struct study *s)
 {
     struct outstanding_result *out = s->out;
     char id[24], rays[320];
     bool exact = true;
-    struct bounds requests = meet(s, BY_REQUESTS, 0), instructions = meet(s, BY_INSTRUCTIONS, 0);
-    if (s->jumps > 0 && !requests.agree && !instructions.agree) {
+    const struct meeting m = {.rays = s->rays, .count = s->ray_count, .hits = s->yard.hit > 0};
+    struct bounds requests = meet_all(&m, false, 0), instructions = meet_all(&m, true, 0);
+    bool most = !requests.agree && !instructions.agree && meet_most(&m, &instructions);
+    if (s->jumps > 0 && !most && !requests.agree && !instructions.agree) {
         exact = false;
-        requests = meet(s, BY_REQUESTS, limits.slack);
-        instructions = meet(s, BY_INSTRUCTIONS, limits.slack);
+        requests = meet_all(&m, false, limits.slack);
+        instructions = meet_all(&m, true, limits.slack);
     }
     describe_rays(s, rays);
     lab_evidence(s->lab, id, "outstanding", "threads%s: most that fit before the time jumps: %s",
@@ -526,8 +526,10 @@ static int decide(struct study *s)
         rc = tell_table(s, ceil(b.low), &confidence);
     } else if (instructions.agree && !requests.agree) {
         b = instructions;
+        confidence = most ? fmin(confidence, limits.most_sure) : confidence;
         say_kind(s, "prt", confidence, id);
     }
+    rc = rc ? rc : hold_against_others(s, &b);
     if (s->yard.hit && out->structure[0] && strcmp(out->structure, "mshr") != 0) {
         b.low++; /* the hit has a place as well */
         b.high++;
@@ -544,6 +546,7 @@ static int decide(struct study *s)
     }
     snprintf(out->refusal.reason, sizeof out->refusal.reason, "%s",
              s->jumps == 0    ? "no number of loads that one block can have makes the time jump"
+             : s->is_refuted  ? "loads of another shape do not wait at the number that rays tell"
              : requests.agree ? "the jumps fit requests as well as instructions"
                               : "the jumps fit neither requests nor instructions");
     return rc;
@@ -619,6 +622,28 @@ static int study_hits(struct study *s)
     return rc || s->jumps > 0 ? rc : study_hits_at(s, limits.hit_at_last);
 }
 
+/*
+ * What takes nearly a round trip to fill makes the time jump by little. Smaller jumps than else, of
+ * two rays at least, that meet at one count.
+ */
+static int study_small_jumps(struct study *s)
+{
+    struct outstanding_result *out = s->out, before = *out;
+    struct study fine = {
+        .lab = s->lab, .out = out, .yard = s->yard, .loads = s->loads, .is_fine = true};
+    fine.yard.jump_cycles = fmax(limits.fine_jump, limits.fine_jump_share * s->yard.one_cycles);
+    int rc = follow_rays(&fine);
+    rc = rc || fine.jumps < 2 ? rc : decide(&fine);
+    bool told =
+        rc == 0 && out->structure[0] && fine.exact && out->entries.status == ATTRIBUTE_MEASURED;
+    if (told) {
+        s->jumps = fine.jumps;
+        return 0;
+    }
+    *out = before;
+    return rc && !lab_soft(rc) ? rc : 0;
+}
+
 /* Rays of loads that miss L2, of as many loads a warp: a table of instructions, or a limit. */
 static int study_cold(struct study *s)
 {
@@ -629,9 +654,8 @@ static int study_cold(struct study *s)
     rc = rc || !longer ? rc : follow_rays(&cold);
     rc = rc || cold.jumps == 0 ? rc : decide(&cold);
     /* Who bounds a size alone may have been late by chance, as any load of memory may be. */
-    bool told =
-        rc == 0 && out->entries.status == ATTRIBUTE_MEASURED &&
-        (strcmp(out->structure, "prt") == 0 || strcmp(out->structure, "request_limit") == 0);
+    bool told = rc == 0 && out->structure[0] && out->entries.status == ATTRIBUTE_MEASURED &&
+                (strcmp(out->structure, "mshr") != 0 || (cold.is_l1s && cold.exact));
     if (told) {
         out->confidence = fmin(out->confidence, limits.cold_sure);
         out->entries.confidence = fmin(out->entries.confidence, limits.cold_sure);
@@ -671,6 +695,7 @@ int outstanding_dissect(struct lab *lab)
     rc = rc ? rc : follow_rays(&s);
     rc = rc ? rc : decide(&s);
     rc = rc || s.jumps > 0 ? rc : study_hits(&s);
+    rc = rc || s.jumps > 0 ? rc : study_small_jumps(&s);
     rc = rc || s.jumps > 0 ? rc : study_cold(&s);
     rc = rc ? rc : find_mergers(&s);
     rc = rc ? rc : set_bounds(&s);

@@ -70,6 +70,26 @@ int ray_steps(struct lab *lab, bool *steps, const struct yardstick *yard, const 
 int ray_follow(struct lab *lab, struct ray_result *out, const struct yardstick *yard,
                const struct ray *ray);
 
+/* meet.c: what all rays say of a count: it is within [low, high]. */
+struct bounds {
+    double low, high;
+    bool agree;
+};
+struct meeting {
+    const struct ray_result *rays;
+    size_t count;
+    bool hits; /* they time a hit behind the loads */
+};
+/* Each ray give or take `slack` of its count. */
+struct bounds meet_all(const struct meeting *m, bool by_instructions, double slack);
+/* Where not all meet: a table of instructions, beside which the others may be as they are. */
+bool meet_most(const struct meeting *m, struct bounds *b);
+
+/* foretold.c: do as many loads of another shape fit, and does one more wait? `loads` in flight of a
+ * warp, at most; `size` instructions, or requests. */
+int foretold_holds(struct lab *lab, bool *holds, const struct yardstick *yard, uint32_t loads,
+                   bool by_instructions, uint32_t size);
+
 /* table.c: whether what `size` requests fill is a table of lines or a limit on requests. */
 struct table_study {
     struct lab *lab;
@@ -78,6 +98,7 @@ struct table_study {
     const struct ray_result *jump; /* the clearest of those that show it */
     double confidence;             /* of what is told, at most; and what it is */
     const char *kind;              /* "mshr", "request_limit"; NULL: undecided */
+    bool is_l1s;                   /* loads past L1 do not fill it */
     char id[24];                   /* of the evidence */
 };
 int table_tell(struct table_study *t, double size);

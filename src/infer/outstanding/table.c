@@ -1,6 +1,9 @@
 /*
  * Of requests that fill something: is it a table of lines, or a limit on requests? Pairs of warps
- * that share lines take fewer places of a table, and as many of a limit.
+ * that share lines take fewer places of a table, and as many of a limit. Where the second load of a
+ * line waits for the first in any case, or pairs do not decide, loads past L1 (op=cg) are asked: a
+ * table of L1's misses does not know them, a limit counts all. (Of a GPU that keeps both in one
+ * table, that says a limit: what is told so is less sure.)
  */
 #include "infer/outstanding/outstanding.h"
 
@@ -8,11 +11,12 @@
 
 /* Thresholds. Fixed by: blind trials of outstanding loads (tests/blind/outstanding.c). */
 static const struct {
-    double apart, waits;
+    double apart, waits, past;
 } limits = {
     .apart = 0.3,  /* of what waiting costs: as one that waits, or that does not. Chosen */
     .waits = 0.85, /* confidence where the second load of a line waits: of a table that has no
                       mergers, which need not be what is full. Chosen */
+    .past = 0.85,  /* the same where loads past L1 decide. Chosen */
 };
 
 /*
@@ -54,11 +58,49 @@ static int measure_lines(struct table_study *t, double *cycles, const struct ray
     return rc && lab_soft(rc) ? 0 : rc;
 }
 
-/* `waits`: the second load of a line does. */
-static void say(struct table_study *t, bool as_limit, bool waits)
+/* What pairs say. */
+enum verdict { UNDECIDED, WAITS, AS_TABLE, AS_LIMIT };
+
+/* Do loads past L1 make the time jump at the same number? `known` false: a recording has none. */
+static int ask_past_l1(struct table_study *t, bool *known, bool *alike)
 {
-    t->confidence = waits ? fmin(t->confidence, limits.waits) : t->confidence;
-    t->kind = as_limit ? "request_limit" : "mshr";
+    const struct ray_result *jump = t->jump;
+    struct yardstick past = *t->yard;
+    double before = 0, after = 0, height = jump->after_cycles - jump->before_cycles;
+    /* Hits wait little longer for one more where the first answers are nearly back. */
+    uint32_t more = jump->fits + 1 + (t->yard->hit ? jump->fits / 4 : 0);
+    past.op = "cg";
+    int rc = t->yard->hit ? ray_measure(t->lab, &after, t->yard, &jump->ray, more, 1) : 0;
+    height = t->yard->hit ? after - jump->before_cycles : height;
+    rc = rc ? rc : ray_measure(t->lab, &before, &past, &jump->ray, jump->fits, 1);
+    rc = rc ? rc : ray_measure(t->lab, &after, &past, &jump->ray, more, 1);
+    *known = rc == 0;
+    if (rc) {
+        return lab_soft(rc) ? 0 : rc;
+    }
+    *alike = after - before > 0.5 * height;
+    lab_evidence(t->lab, t->id, "outstanding",
+                 "threads op=cg: past L1 %u requests take %.0f cycles, %u %.0f: %s",
+                 ray_requests(&jump->ray, jump->fits), before, ray_requests(&jump->ray, more),
+                 after, *alike ? "no table of L1's misses alone" : "what is full is L1's");
+    return 0;
+}
+
+static int say(struct table_study *t, enum verdict verdict)
+{
+    bool known = false, alike = false;
+    bool open = verdict == UNDECIDED || verdict == WAITS;
+    /* Misses of L2 fill its table, too, which counts lines as well. */
+    int rc = open || (t->yard->cold && verdict == AS_TABLE) ? ask_past_l1(t, &known, &alike) : 0;
+    if (rc || (verdict == UNDECIDED && !known)) {
+        return rc;
+    }
+    if (open) {
+        t->confidence = fmin(t->confidence, known ? limits.past : limits.waits);
+    }
+    t->is_l1s = known && !alike;
+    t->kind = verdict == AS_LIMIT || (open && known && alike) ? "request_limit" : "mshr";
+    return 0;
 }
 
 /*
@@ -108,10 +150,7 @@ static int tell_by_hits(struct table_study *t, double size)
                  : as_table ? "a line counts once"
                  : as_limit ? "each request counts"
                             : "undecided");
-    if (as_table || as_limit) {
-        say(t, as_limit, alone);
-    }
-    return 0;
+    return say(t, alone ? WAITS : as_table ? AS_TABLE : as_limit ? AS_LIMIT : UNDECIDED);
 }
 
 int table_tell(struct table_study *t, double size)
@@ -151,8 +190,8 @@ int table_tell(struct table_study *t, double size)
         as_table   ? paired < apart ? "a line counts once" : "the second of a pair has to wait"
         : as_limit ? "each request counts"
                    : "undecided");
-    if (as_limit || as_table) {
-        say(t, as_limit, as_table && paired >= apart);
-    }
-    return 0;
+    return say(t, !as_table && !as_limit ? UNDECIDED
+                  : as_limit             ? AS_LIMIT
+                  : paired < apart       ? AS_TABLE
+                                         : WAITS);
 }

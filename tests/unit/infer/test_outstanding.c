@@ -115,6 +115,61 @@ static void what_slow_answers_hide_is_not_made_up(void **state)
     assert_string_equal(dissect(&config)->structure, "");
 }
 
+/* The table of L1's misses, wide as it is, lets the second load of a line wait; what is full is a
+ * limit, that loads past L1 fill as well. */
+static void what_loads_past_l1_fill_is_no_table_of_its_misses(void **state)
+{
+    (void)state;
+    for (unsigned slow = 0; slow < 2; slow++) {
+        for (enum toy_structure kind = TOY_MSHR; kind <= TOY_REQUEST_LIMIT; kind += 2) {
+            struct toy_sm_config config = plain;
+            config.structure = kind;
+            config.entries = 110;
+            config.table_beside = true;
+            config.mergers = 0;
+            config.answer_cycles = slow ? 5 : 0;
+            config.hit_cycles = slow ? 60 : 0;
+            const struct outstanding_result *o = dissect(&config);
+            assert_string_equal(o->structure, kind == TOY_MSHR ? "mshr" : "request_limit");
+            assert_value(&o->entries, 110);
+        }
+    }
+}
+
+/* Hits wait behind rays from one warp on, since that one is late, and nothing is full. */
+static void a_number_that_loads_of_another_shape_do_not_show_is_not_told(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t warp;
+        double cycles;
+    } late[] = {{5, 300}, {7, 100}, {12, 300}};
+    for (size_t i = 0; i < sizeof late / sizeof *late; i++) {
+        struct toy_sm_config config = plain;
+        config.answer_cycles = 5;
+        config.hit_cycles = 60;
+        config.late_warp = late[i].warp;
+        config.late_cycles = late[i].cycles;
+        config.late_always = true;
+        const struct outstanding_result *o = dissect(&config);
+        assert_string_equal(o->structure, "");
+        assert_int_equal(o->entries.status, ATTRIBUTE_NOT_MEASURED);
+    }
+}
+
+/* It is full a little before the first answer: the time jumps by less than a quarter. */
+static void what_takes_nearly_a_round_trip_to_fill_is_found(void **state)
+{
+    (void)state;
+    struct toy_sm_config config = plain;
+    config.structure = TOY_REQUEST_LIMIT;
+    config.entries = 154;
+    config.request_cycles = 2;
+    const struct outstanding_result *o = dissect(&config);
+    assert_string_equal(o->structure, "request_limit");
+    assert_value(&o->entries, 154);
+}
+
 static void a_table_of_instructions_is_counted_in_warp_loads(void **state)
 {
     (void)state;
@@ -339,6 +394,9 @@ int main(void)
         cmocka_unit_test(a_table_of_misses_is_counted_in_lines),
         cmocka_unit_test(what_slow_answers_hide_shows_in_hits_behind_the_loads),
         cmocka_unit_test(what_slow_answers_hide_is_not_made_up),
+        cmocka_unit_test(what_loads_past_l1_fill_is_no_table_of_its_misses),
+        cmocka_unit_test(a_number_that_loads_of_another_shape_do_not_show_is_not_told),
+        cmocka_unit_test(what_takes_nearly_a_round_trip_to_fill_is_found),
         cmocka_unit_test(a_table_of_instructions_is_counted_in_warp_loads),
         cmocka_unit_test(a_limit_counts_each_request),
         cmocka_unit_test(a_limit_beyond_one_load_a_thread_is_found_with_more),

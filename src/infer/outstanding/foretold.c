@@ -1,0 +1,73 @@
+/*
+ * A number that rays have shown is held against loads of another shape: as many in more warps, of
+ * fewer each, which no ray had. What fits there fits here, and one more waits. A table does not
+ * know who fills it. But a time may jump at some number of one shape alone, where warps begin late
+ * or lines crowd a set of L1, and two rays of few lanes, which are of that shape both, then agree.
+ */
+#include "infer/outstanding/outstanding.h"
+
+/* Thresholds. Fixed by: drawn machines with loads in flight that nothing bounds. */
+static const struct {
+    double as_high;
+    unsigned lanes, other_lanes;
+} limits = {
+    .as_high = 0.5,   /* share of what makes a jump. Chosen */
+    .lanes = 4,       /* of a warp, where requests count: few instructions. Chosen */
+    .other_lanes = 3, /* of a warp, where warps cannot be more: no ray has them. Chosen */
+};
+
+/* Fewest loads of a warp with which a block has so many instructions. */
+static uint32_t fewest_loads(uint32_t instructions, uint32_t warps)
+{
+    return (instructions + warps - 1) / warps;
+}
+
+/* False: no other shape has so many. */
+static bool other_shape(struct ray *ray, const struct yardstick *yard, uint32_t loads,
+                        bool by_instructions, uint32_t size)
+{
+    uint32_t warps = yard->hit ? OUT_WARP - 1 : OUT_WARP;
+    *ray = (struct ray){.axis = RAY_INSTRUCTIONS,
+                        .lanes = by_instructions || size < limits.lanes ? 1 : limits.lanes,
+                        .merge = 1,
+                        .share = 1};
+    ray->loads = fewest_loads(size / (by_instructions ? 1 : ray->lanes) + 1, warps);
+    if (ray->loads >= loads) {
+        if (by_instructions && !yard->hit) {
+            return false; /* more requests leave later, and would show less */
+        }
+        ray->loads = loads;
+        ray->lanes = limits.other_lanes;
+    }
+    while (!by_instructions && ray->lanes < OUT_WARP && size / ray->lanes >= warps * loads) {
+        ray->lanes++;
+    }
+    return size / (by_instructions ? 1 : ray->lanes) < warps * ray->loads;
+}
+
+int foretold_holds(struct lab *lab, bool *holds, const struct yardstick *yard, uint32_t loads,
+                   bool by_instructions, uint32_t size)
+{
+    struct ray ray;
+    double before = 0, after = 0, least = limits.as_high * yard->jump_cycles;
+    char id[24];
+    *holds = true;
+    if (!other_shape(&ray, yard, loads, by_instructions, size)) {
+        return 0;
+    }
+    uint32_t x = by_instructions ? size : size / ray.lanes;
+    int rc = ray_measure(lab, &before, yard, &ray, x, 1);
+    rc = rc ? rc : ray_measure(lab, &after, yard, &ray, x + 1, 1);
+    if (rc) {
+        return lab_soft(rc) ? 0 : rc; /* not recorded: what rays say stands */
+    }
+    /* A hit waits for nothing behind what fits. */
+    bool fits = !yard->hit || before < yard->one_cycles + yard->jump_cycles;
+    *holds = fits && after - before >= least;
+    lab_evidence(lab, id, "outstanding",
+                 "threads%s lanes=%u loads=%u: %u requests take %.0f cycles, %u %.0f: %s",
+                 yard->hit ? ", a hit behind them," : "", ray.lanes, ray.loads,
+                 ray_requests(&ray, x), before, ray_requests(&ray, x + 1), after,
+                 *holds ? "as foretold" : "not as foretold");
+    return 0;
+}
