@@ -22,7 +22,7 @@
 /* Thresholds. Fixed by: an H200 (a run of 43 us read 3.8e12 B/s, one of 390 us 4.46e12). */
 static const struct {
     double least_ns, fast_rate, dear_lines, as_much, may_lead, steady, most_written;
-    unsigned line_bytes, latency_turns, least_turns, longer;
+    unsigned line_bytes, latency_turns, least_turns, longer, ring;
     uint64_t first_bytes;
 } limits = {
     .least_ns = 50000.0,   /* ns: a timer may tick once a microsecond */
@@ -32,6 +32,7 @@ static const struct {
     .may_lead = 0.8, /* of the same: long runs may move most. sim:k20: 198 for 150 GB/s. Chosen */
     .steady = 0.05,  /* of a rate: so much two runs may differ. Chosen */
     .most_written = 1 << 27,           /* bytes of the longest run for that. Chosen */
+    .ring = 4,                         /* times L2, in which stores go round. Chosen */
     .longer = 4,                       /* times as many turns more as were taken. Chosen */
     .line_bytes = 128,                 /* bytes that a request moves */
     .latency_turns = 3,                /* turns of a run for latencies. Chosen */
@@ -94,9 +95,11 @@ static int read_columns(struct lab *lab, struct flown *out, const struct trace *
     return out->cycles > 0 ? 0 : lab_undecided(lab, "a trace of flight has no times");
 }
 
-/* A stretch of memory that no earlier launch has read. */
+/* A stretch of memory that no earlier launch has read. Where loads are dear, stores go round in
+ * some of them (`ring`, times L2; 0: on and on): what L2 still had of the first is written by then.
+ */
 struct ground {
-    uint64_t l2_bytes, next;
+    uint64_t l2_bytes, next, ring;
     bool flushed;
 };
 
@@ -124,7 +127,11 @@ static int fly(struct lab *lab, struct flown *out, struct ground *ground,
     if (rc == 0) {
         /* What moved many times L2 left nothing of the first stretches there. */
         ground->flushed = true;
-        ground->next = out->bytes > 8.0 * (double)ground->l2_bytes ? 0 : ground->next + bytes;
+        ground->next += ground->ring ? (uint64_t)out->bytes : bytes;
+        if (out->bytes > 8.0 * (double)ground->l2_bytes ||
+            (ground->ring && ground->next >= ground->ring * ground->l2_bytes)) {
+            ground->next = 0;
+        }
         lab->loads += (uint64_t)out->bytes / limits.line_bytes;
     }
     return rc;
@@ -269,6 +276,7 @@ static int measure_shape(struct lab *lab, struct moved *moved, struct ground *gr
     bool is_slow = point->bytes_per_second > 0 &&
                    (point->bytes_per_second <= limits.fast_rate || lab->options->max_cache_loads);
     uint64_t first = !is_slow ? more : full > limits.latency_turns ? full : limits.latency_turns;
+    first = ground->ring ? limits.latency_turns : first; /* L2 is full of stores by then */
     if (requests * limits.line_bytes * (double)more > 8.0 * (double)ground->l2_bytes) {
         ground->next = 0;
     }
@@ -325,13 +333,19 @@ static int measure_bandwidth(struct lab *lab, struct attribute *out, struct grou
  * with an L2 full of them takes longer than one that begins without. So that all begin alike, as
  * much is written before the first as they find there. What no recording has is left out.
  */
-static int fill_with_stores(struct lab *lab, const struct ground *ground, size_t best)
+static int fill_with_stores(struct lab *lab, struct ground *ground, size_t best)
 {
+    if (lab->options->max_cache_loads) {
+        ground->next = 0;
+        ground->ring = limits.ring;
+    }
     struct ground own = *ground; /* later runs are where they would be without it */
     double requests = lab->out->memory.loaded[best].requests;
     double turns = ceil(2.0 * (double)ground->l2_bytes / (requests * limits.line_bytes));
     struct flown f;
     int rc = fly(lab, &f, &own, &shapes[best], "store", (uint64_t)fmax(1, turns), requests);
+    ground->ring = rc ? 0 : ground->ring;
+    ground->next = ground->ring ? own.next : ground->next;
     return lab_soft(rc) ? 0 : rc;
 }
 

@@ -20,12 +20,14 @@ struct toy {
     uint32_t sms;
     bool tires;            /* with most lines under way only the first turns are fast */
     uint64_t most_threads; /* 0: no block is refused */
+    bool dear;             /* loads are: of a simulated device */
     bool stays;            /* what L2 kept of stores is there when the next run begins */
     double dirty;          /* and is so much */
     struct traceset *set;
 };
 
 static struct dissection result;
+static double stored, reach; /* bytes; up to where */
 
 static uint64_t number(const struct trace_request *r, const char *name, uint64_t otherwise)
 {
@@ -47,6 +49,8 @@ static int answer_flight(struct toy *toy, struct trace *trace)
     if (strcmp(trace_request_text(r, "op"), "store") == 0) {
         double kept = (double)(toy->l2_bytes + toy->waiting_bytes);
         double written = bytes + toy->dirty;
+        stored += bytes;
+        reach = fmax(reach, (double)number(r, "start", 0) + bytes);
         moved = written > kept ? written - kept : 0;
         toy->dirty = toy->stays ? fmin(written, (double)toy->l2_bytes) : 0;
     }
@@ -99,9 +103,11 @@ static int run(const struct toy *config, int (*dissect)(struct lab *), enum l2_k
 {
     struct toy toy = *config;
     struct trace_source source = {.get = get, .ctx = &toy};
-    struct infer_options options = {.max_footprint_bytes = UINT64_C(1) << 28};
+    struct infer_options options = {.max_footprint_bytes = UINT64_C(1) << 28,
+                                    .max_cache_loads = toy.dear ? 16 << 20 : 0};
     struct lab lab = {.source = &source, .options = &options, .out = &result};
     memset(&result, 0, sizeof result);
+    stored = reach = 0;
     if (l2_known == L2_ABSENT) {
         strcpy(result.caches[0].id, "l2");
         result.caches[0].size.status = ATTRIBUTE_ABSENT;
@@ -141,7 +147,19 @@ static void stores_that_are_on_their_way_are_no_bandwidth(void **state)
     }
 }
 
-/* Few turns choose most lines, which do not last. */
+/* Once L2 is full of them, and again for each shape; and in places that were written before. */
+static void few_stores_do_where_they_are_dear(void **state)
+{
+    (void)state;
+    struct toy toy = plain;
+    toy.stays = toy.dear = true;
+    toy.l2_bytes = 24 << 20;
+    assert_int_equal(run(&toy, memory_dissect, L2_SIZE), 0);
+    assert_true(fabs(result.memory.write_bandwidth.value / 400e9 - 1) < 0.01);
+    assert_true(stored < 5.0 * 24 * (1 << 20));
+    assert_true(reach < 5.0 * 24 * (1 << 20));
+}
+
 /* The first run would find an L2 without any, and the next ones an L2 full of them. */
 static void runs_of_stores_begin_with_as_much_to_write_back(void **state)
 {
@@ -153,6 +171,7 @@ static void runs_of_stores_begin_with_as_much_to_write_back(void **state)
     assert_true(fabs(result.memory.write_bandwidth.value / 400e9 - 1) < 0.01);
 }
 
+/* Few turns choose most lines, which do not last. */
 static void the_most_of_all_that_begin_alike_is_told(void **state)
 {
     (void)state;
@@ -255,6 +274,7 @@ int main(void)
         cmocka_unit_test(bandwidths_are_those_of_the_memory),
         cmocka_unit_test(stores_that_are_on_their_way_are_no_bandwidth),
         cmocka_unit_test(runs_of_stores_begin_with_as_much_to_write_back),
+        cmocka_unit_test(few_stores_do_where_they_are_dear),
         cmocka_unit_test(the_most_of_all_that_begin_alike_is_told),
         cmocka_unit_test(latency_grows_once_the_memory_is_busy),
         cmocka_unit_test(without_a_timer_bytes_a_cycle_are_told),
