@@ -34,7 +34,7 @@
 static const struct {
     double jump_share, merger_jump_share, slack, steady_share, cold, cold_sure, cold_jump_share,
         hit_at, hit_at_last, hit_late, hit_jump_share, hit_share, most_sure, fine_jump_share;
-    unsigned fine_jump, most_full, most_loads, outside, hit_jump;
+    unsigned many_rays, fine_jump, most_full, most_loads, outside, hit_jump;
 } limits = {
     .jump_share = 0.25,        /* share of a single load's time: a jump */
     .merger_jump_share = 0.08, /* the same, where lines are shared */
@@ -48,6 +48,7 @@ static const struct {
     .hit_late = 0.85,        /* of the time until the first answer: a later one. Chosen */
     .hit_at_last = 0.66,     /* the same, where that shows nothing. Chosen */
     .fine_jump_share = 0.08, /* share of a single load's time: a small jump, */
+    .many_rays = 3,          /* of hits, that agree on a number of requests. Chosen */
     .fine_jump = 16,         /* and so many cycles. Both chosen */
     .most_sure = 0.9,        /* confidence of what not all rays say. Chosen */
     .hit_share = 0.8,        /* of a round trip: what takes longer is no hit. Chosen */
@@ -480,13 +481,14 @@ static void describe_rays(const struct study *s, char text[320])
     }
 }
 
-/* What small jumps, hits or misses of L2 tell, what rays nearly agree on, and a table of
- * instructions, is told only where loads of another shape show it too. */
+/* What small jumps, misses of L2 or few rays of hits tell, what rays nearly agree on, and a table
+ * of instructions, is told only where loads of another shape show it too. */
 static int hold_against_others(struct study *s, struct bounds *b)
 {
     struct outstanding_result *out = s->out;
     bool is_prt = strcmp(out->structure, "prt") == 0, holds = true;
-    bool doubtful = is_prt || s->yard.hit || s->yard.cold || s->is_fine || !s->exact;
+    bool few_hits = s->yard.hit && s->jumps < limits.many_rays;
+    bool doubtful = is_prt || few_hits || s->yard.cold || s->is_fine || !s->exact;
     double size = ceil(b->low - 1e-9);
     bool is_one = size == floor(b->high + 1e-9) || !s->exact;
     if (!out->structure[0] || !doubtful || !is_one) {
