@@ -10,6 +10,8 @@
 
 #include "exec/exec.h"
 
+struct direct_span;
+
 /* A barrier of asynchronous copies: where it lies in the block's shared memory, and the parity of
  * its phase. */
 struct exec_phase {
@@ -19,15 +21,26 @@ struct exec_phase {
 
 enum exec_barrier_use { BARRIER_INIT, BARRIER_INVALIDATE, BARRIER_USE };
 
+/* What is counted in place of being told, by pc: each is as long as the program, and borrowed from
+ * the observer until the end. */
+struct exec_counts {
+    uint64_t *heads; /* in place of issues(), which is not called: how often */
+    const uint32_t
+        *straight;         /* instructions from there up to the next that is watched, at least 1 */
+    uint32_t *shared_left; /* accesses to its block's own shared memory to go by before one is
+                              told; counted down, and set anew by the observer */
+};
+
 struct exec_observer {
     void *ctx;
-    /* N: it sees one in N accesses to a block's own shared memory, and none to parameters and
-     * constants; 0: it sees all. */
-    uint32_t shared_seen_of;
     /* What the members below get as `launch`; NULL: no memory for it. `*watch` is one byte for each
      * pc of the program, borrowed until the end: not 0, where issues() is wanted. */
     void *(*begins)(void *ctx, const struct exec_launch *launch, const uint8_t **watch);
     void (*ends)(void *launch);
+    /* Called after begins(): its instructions are counted, and loads of parameters and constants
+     * not told, so that those between what is told are executed as without an observer. NULL: all
+     * is told. */
+    const struct exec_counts *(*counts)(void *launch);
     /* The CTA's warps are initialised. What is left in cta->observed is handed to the others. 0, or
      * a negative code with the error set. */
     int (*cta_begins)(void *launch, struct exec_cta *cta, struct exec_warp *const *warps,
@@ -37,6 +50,10 @@ struct exec_observer {
     void (*issues)(struct exec_warp *warp, uint32_t mask);
     /* All lanes of the access may be served; it has not been made. */
     void (*accesses)(struct exec_warp *warp, const struct exec_access *access);
+    /* Of an observer that counts, in place of accesses(): a load or store of device memory whose
+     * lanes ask for these spans (exec/memory/direct.h). NULL: not wanted. */
+    void (*spans)(struct exec_warp *warp, bool stores, const struct direct_span *span,
+                  uint32_t count);
     /* A lane that accesses what it must not: it is left out, the launch goes on. */
     void (*refused)(struct exec_warp *warp, const struct exec_access *access, uint32_t lane,
                     enum isa_space space, uint64_t bytes);

@@ -148,7 +148,8 @@ static int look_inside(struct rt *rt, struct sampling *sampling, const struct ex
     const char *limit;
     uint64_t resident = gpu_resident_ctas(rt->gpu, run, &limit);
     struct inside *inside = NULL;
-    if (!blocks_go_in_order(run) || resident == 0) {
+    if (!blocks_go_in_order(run) || resident == 0 ||
+        !inside_may_be(sampler_spec(rt->sampler)->error)) {
         return 0;
     }
     int rc = inside_create(&inside, counts->each, counts->ctas, resident,
@@ -262,7 +263,7 @@ int rt_sample(struct rt *rt, const struct sampler_spec *spec)
 {
     const struct cache_spec *l2 = &rt->model->l2;
     uint64_t l2_bytes = l2->enabled ? l2->size_bytes * rt->model->l2_slices : 0;
-    int rc = trail_create(&rt->trail, rt->memory, l2_bytes);
+    int rc = trail_create(&rt->trail, rt->memory, l2_bytes, inside_may_be(spec->error));
     return rc < 0 ? rc : sampler_create(&rt->sampler, spec);
 }
 

@@ -79,12 +79,17 @@ static double work_of(const struct inside_block *block)
     return work;
 }
 
+bool inside_may_be(double error)
+{
+    return error > rule.unseen;
+}
+
 int inside_create(struct inside **out, const struct inside_block *blocks, uint64_t count,
                   uint64_t resident, double error)
 {
     *out = NULL;
     uint64_t unit = resident > rule.least_stretch ? resident : rule.least_stretch;
-    if (count / unit < rule.least_rounds || error <= rule.unseen) {
+    if (count / unit < rule.least_rounds || !inside_may_be(error)) {
         return 0;
     }
     struct inside *in = calloc(1, sizeof *in);

@@ -24,6 +24,8 @@ struct inside_block {
 
 struct inside;
 
+/* Whether a launch may be sampled inside at all, where so much is asked for. */
+bool inside_may_be(double error);
 /* `blocks`: in the order in which they are handed out; copied. `resident`: that the GPU holds at a
  * time. *out is NULL where the launch is too short, or `error`, as asked for the total, is below
  * what skips can promise. */

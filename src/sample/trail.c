@@ -13,13 +13,16 @@
  */
 #include "sample/trail.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "exec/memory/direct.h"
 #include "exec/memory/memory.h"
 #include "exec/ops.h"
 #include "exec/program.h"
+#include "sample/code.h"
 #include "sample/inside.h"
 #include "sample/terms.h"
 #include "util/container/vec.h"
@@ -29,14 +32,12 @@
 #define SAVED 1u
 #define DIRTY 2u
 #define STAMP_SHIFT 2
-#define SHARED_BANKS 32
 #define LINES_WORTH 4
 
 static const struct {
-    uint32_t stamp_most;     /* of 30 bits */
-    uint32_t shared_seen_of; /* accesses, one: their banks take long to count */
-    uint64_t recent_shares;  /* lines that are remembered, in parts of what the cache holds */
-} limits = {.stamp_most = (1u << 30) - 2, .shared_seen_of = 8, .recent_shares = LINES_WORTH};
+    uint32_t stamp_most;    /* of 30 bits */
+    uint64_t recent_shares; /* lines that are remembered, in parts of what the cache holds */
+} limits = {.stamp_most = (1u << 30) - 2, .recent_shares = LINES_WORTH};
 
 struct touched {
     uint64_t line;
@@ -65,13 +66,12 @@ struct trail {
     size_t bytes_capacity;
     VEC(uint64_t) recent;
     struct trail_counts counts;
-    uint8_t *watch;
-    uint64_t *blocks;
-    uint32_t *block_insns; /* of the basic block that begins there */
-    uint32_t length;
-    uint64_t insns;
-    struct trail_counts before; /* this block of threads */
-    uint64_t insns_before;
+    VEC(struct code *) codes; /* of all kernels so far */
+    struct code *code;        /* of this launch */
+    bool each_wanted;
+    uint64_t insns_before; /* this block of threads */
+    double passes_before;
+    struct trail_counts before; /* likewise */
     VEC(struct inside_block) each;
     bool failed;
 };
@@ -166,24 +166,18 @@ static void global_access(struct trail *t, const struct exec_access *access, uin
     }
 }
 
-/* As often as the bank that is asked most, for different words; atomics on one word wait for each
- * other too. */
-static uint32_t passes_of(const struct exec_access *access)
+static void spans(struct exec_warp *warp, bool stores, const struct direct_span *span,
+                  uint32_t count)
 {
-    bool atomic = access->kind == ACCESS_ATOMIC || access->kind == ACCESS_REDUCTION;
-    uint32_t used[SHARED_BANKS] = {0}, most = 0;
-    uint64_t word[SHARED_BANKS];
-    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
-        uint64_t at = access->address[lowest_lane(rest)] / 4;
-        uint32_t bank = (uint32_t)(at % SHARED_BANKS);
-        if (used[bank] && word[bank] == at && !atomic) {
-            continue;
-        }
-        word[bank] = at;
-        used[bank]++;
-        most = used[bank] > most ? used[bank] : most;
+    struct trail *t = trail_of(warp);
+    uint64_t before = UINT64_MAX;
+    t->counts.accesses++;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t first = span[i].first / 32, last = (span[i].first + span[i].bytes - 1) / 32;
+        t->counts.sectors += last - first + (first != before);
+        before = last;
+        touch_range(t, span[i].first, span[i].bytes, stores);
     }
-    return most;
 }
 
 static void accesses(struct exec_warp *warp, const struct exec_access *access)
@@ -196,7 +190,7 @@ static void accesses(struct exec_warp *warp, const struct exec_access *access)
     if (access->space == SPACE_GLOBAL || access->space == SPACE_CONST) {
         global_access(t, access, access->mask);
     } else if (access->space == SPACE_SHARED) {
-        t->counts.passes += (uint64_t)passes_of(access) * limits.shared_seen_of;
+        t->failed |= passes_look(&t->code->passes, access->pc, access) < 0;
     } else if (access->space == SPACE_NONE) {
         uint32_t mask = 0;
         for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
@@ -229,49 +223,38 @@ static void refused(struct exec_warp *warp, const struct exec_access *access, ui
     trail_of(warp)->failed = true;
 }
 
-static void issues(struct exec_warp *warp, uint32_t mask)
+/* NULL: no memory for it. */
+static struct code *code_of(struct trail *t, const struct exec_program *program)
 {
-    (void)mask;
-    struct trail *t = trail_of(warp);
-    t->blocks[warp->pc]++;
-    t->insns += t->block_insns[warp->pc];
-}
-
-/* Heads of basic blocks: where branches lead, and what follows one. */
-static void watch_heads(struct trail *t, const struct exec_program *program)
-{
-    t->watch[0] = 1;
-    for (uint32_t pc = 0; pc + 1 < program->length; pc++) {
-        const struct exec_uop_info *info = &program->infos[pc];
-        if (info->is_branch || info->is_return || info->is_exit) {
-            t->watch[pc + 1] = 1;
-        }
-        if (info->is_branch && program->uops[pc].target < program->length) {
-            t->watch[program->uops[pc].target] = 1;
+    for (size_t i = 0; i < t->codes.count; i++) {
+        if (code_is_of(t->codes.data[i], program)) {
+            return t->codes.data[i];
         }
     }
-    for (uint32_t pc = program->length, insns = 0; pc-- > 0; insns = t->watch[pc] ? 0 : insns) {
-        t->block_insns[pc] = ++insns;
+    struct code *code;
+    if (code_create(&code, program) < 0 || vec_push(&t->codes, code) < 0) {
+        code_destroy(code);
+        return NULL;
     }
+    return code;
 }
 
 static void *begins(void *ctx, const struct exec_launch *launch, const uint8_t **watch)
 {
     struct trail *t = ctx;
-    uint32_t length = exec_program_length(launch->program);
-    free(t->watch);
-    free(t->blocks);
-    free(t->block_insns);
-    t->watch = calloc(length, 1);
-    t->blocks = calloc(length, sizeof *t->blocks);
-    t->block_insns = calloc(length, sizeof *t->block_insns);
-    t->length = length;
-    if (!t->watch || !t->blocks || !t->block_insns) {
+    t->code = code_of(t, launch->program);
+    if (!t->code) {
         return NULL;
     }
-    watch_heads(t, launch->program);
-    *watch = t->watch;
+    code_begin(t->code);
+    *watch = t->code->watch;
     return t;
+}
+
+static const struct exec_counts *counts(void *launch)
+{
+    const struct trail *t = launch;
+    return &t->code->counts;
 }
 
 static void ends(void *launch)
@@ -287,8 +270,6 @@ static int cta_begins(void *launch, struct exec_cta *cta, struct exec_warp *cons
     (void)warp_count;
     cta->observed = t;
     t->counts.ctas++;
-    t->before = t->counts;
-    t->insns_before = t->insns;
     if (t->stamp < limits.stamp_most) {
         t->stamp++;
     } else {
@@ -304,11 +285,20 @@ static void cta_ends(void *launch, struct exec_cta *cta)
     struct inside_block block;
     double term[TERM_COUNT];
     (void)cta;
-    terms_weigh(term, t->insns - t->insns_before, t->counts.sectors - t->before.sectors,
-                t->counts.missing - t->before.missing, t->counts.passes - t->before.passes);
+    if (!t->each_wanted) {
+        return;
+    }
+    uint64_t insns = code_insns(t->code);
+    double passes = passes_sum(&t->code->passes);
+    terms_weigh(term, insns - t->insns_before, t->counts.sectors - t->before.sectors,
+                t->counts.missing - t->before.missing,
+                (uint64_t)fmax(passes - t->passes_before + 0.5, 0));
     for (int i = 0; i < TERM_COUNT; i++) {
         block.term[i] = (float)term[i];
     }
+    t->before = t->counts;
+    t->insns_before = insns;
+    t->passes_before = passes;
     if (vec_push(&t->each, block) < 0) {
         t->failed = true;
     }
@@ -333,8 +323,9 @@ const struct exec_observer *trail_begin(struct trail *t)
     vec_clear(&t->touched);
     vec_clear(&t->saved);
     vec_clear(&t->each);
-    t->counts = (struct trail_counts){0};
-    t->insns = 0;
+    t->counts = t->before = (struct trail_counts){0};
+    t->insns_before = 0;
+    t->passes_before = 0;
     t->failed = false;
     t->first = t->stamp + 1;
     uint64_t kept = t->all_lines > t->cache_lines ? t->all_lines - t->cache_lines : 0;
@@ -358,9 +349,10 @@ uint64_t trail_ctas(const struct trail *t)
 void trail_counts(const struct trail *t, struct trail_counts *out)
 {
     *out = t->counts;
+    out->passes = (uint64_t)(passes_sum(&t->code->passes) + 0.5);
     out->lines = t->touched.count;
-    out->blocks = t->blocks;
-    out->length = t->length;
+    out->blocks = t->code->blocks;
+    out->length = t->code->length;
     out->each = t->each.data;
 }
 
@@ -494,7 +486,8 @@ void trail_take_back(struct trail *t, trail_touch *touch_line, void *ctx)
 
 /* ---- as an object ---- */
 
-int trail_create(struct trail **out, const struct exec_memory *memory, uint64_t cache_bytes)
+int trail_create(struct trail **out, const struct exec_memory *memory, uint64_t cache_bytes,
+                 bool each)
 {
     struct trail *t = calloc(1, sizeof *t);
     *out = t;
@@ -502,17 +495,18 @@ int trail_create(struct trail **out, const struct exec_memory *memory, uint64_t 
         return error_memory();
     }
     t->memory = memory;
+    t->each_wanted = each;
     t->base = exec_memory_base(memory);
     t->line_count = exec_memory_range_bytes(memory) >> LINE_SHIFT;
     t->cache_lines = cache_bytes / TRAIL_LINE_BYTES + 1;
     t->observer = (struct exec_observer){.ctx = t,
-                                         .shared_seen_of = limits.shared_seen_of,
                                          .begins = begins,
                                          .ends = ends,
                                          .cta_begins = cta_begins,
                                          .cta_ends = cta_ends,
-                                         .issues = issues,
+                                         .counts = counts,
                                          .accesses = accesses,
+                                         .spans = spans,
                                          .refused = refused,
                                          .touches = touches,
                                          .arrives = arrives,
@@ -541,9 +535,10 @@ void trail_destroy(struct trail *t)
     vec_free(&t->saved);
     vec_free(&t->recent);
     free(t->bytes);
-    free(t->watch);
-    free(t->blocks);
-    free(t->block_insns);
+    for (size_t i = 0; i < t->codes.count; i++) {
+        code_destroy(t->codes.data[i]);
+    }
+    vec_free(&t->codes);
     vec_free(&t->each);
     free(t);
 }

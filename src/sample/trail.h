@@ -30,12 +30,14 @@ struct trail_counts {
     const uint64_t *blocks; /* how often each instruction was come to by a branch or behind one;
                                the trail's until the next begin */
     uint32_t length;        /* of blocks */
-    const struct inside_block *each; /* what each of the ctas cost, in the order of their begins */
+    const struct inside_block *each; /* what each of the ctas cost, in the order of their begins, if
+                                        that was asked for */
 };
 
-/* `cache_bytes`: of the last cache before DRAM. SONDE_ENOMEM where the address space for stamps
- * cannot be had. */
-int trail_create(struct trail **out, const struct exec_memory *memory, uint64_t cache_bytes);
+/* `cache_bytes`: of the last cache before DRAM; `each`: blocks are to be told apart. SONDE_ENOMEM
+ * where the address space for stamps cannot be had. */
+int trail_create(struct trail **out, const struct exec_memory *memory, uint64_t cache_bytes,
+                 bool each);
 void trail_destroy(struct trail *trail); /* NULL is allowed */
 
 /* A launch begins: to be its observer; then one of keep and take_back. */

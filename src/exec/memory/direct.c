@@ -2,6 +2,7 @@
 #define DIRECT_TARGET
 #define DIRECT_NAME access_portable
 #define DIRECT_SHARED_NAME shared_portable
+#define DIRECT_SPANS_NAME spans_portable
 #include "exec/memory/region.h"
 
 /* Words of `memory` at 32 addresses, each base + offset. False: one is beyond `last`, or no
@@ -18,6 +19,7 @@ static inline bool direct_words(lane_word *lanes, const uint8_t *memory, const l
 
 direct_fn *const direct_portable = access_portable;
 direct_shared_fn *const direct_shared_portable = shared_portable;
+direct_spans_fn *const direct_spans_portable = spans_portable;
 
 direct_fn *direct_access(void)
 {
@@ -31,6 +33,13 @@ direct_shared_fn *direct_shared(void)
     if (direct_shared_avx512 && lanes_have_avx512())
         return direct_shared_avx512;
     return direct_shared_avx2 && lanes_have_avx2() ? direct_shared_avx2 : direct_shared_portable;
+}
+
+direct_spans_fn *direct_spans(void)
+{
+    if (direct_spans_avx512 && lanes_have_avx512())
+        return direct_spans_avx512;
+    return direct_spans_avx2 && lanes_have_avx2() ? direct_spans_avx2 : direct_spans_portable;
 }
 
 const struct direct_ways *direct_ways(void)

@@ -33,6 +33,25 @@ extern direct_shared_fn *const direct_shared_portable, *const direct_shared_avx2
                                                            *const direct_shared_avx512;
 direct_shared_fn *direct_shared(void); /* the best for this host */
 
+/*
+ * What a load or store of device memory asks for, in the order of lanes: bytes behind each other,
+ * all of them allowed. Each group of DIRECT_SPAN_LANES lanes has its elements in a row or at one
+ * place; groups that go on where the one before ends are one span with it, and those at the same
+ * place are left out. Returns how many spans; 0: it has no such order, or direct_fn would leave it
+ * alone. Nothing has changed. warp->pc is the uop's.
+ */
+#define DIRECT_SPAN_LANES 8
+#define DIRECT_SPANS (32 / DIRECT_SPAN_LANES)
+struct direct_span {
+    uint64_t first, bytes;
+};
+typedef uint32_t direct_spans_fn(struct direct_span span[DIRECT_SPANS],
+                                 const struct exec_warp *warp, const struct uop_memory *memory,
+                                 uint32_t mask);
+extern direct_spans_fn *const direct_spans_portable, *const direct_spans_avx2,
+                                                         *const direct_spans_avx512;
+direct_spans_fn *direct_spans(void); /* the best for this host */
+
 /* The same source for any processor, for AVX2 and for AVX-512 (NULL where the compiler cannot). */
 extern direct_fn *const direct_portable, *const direct_avx2, *const direct_avx512;
 direct_fn *direct_access(void); /* the best for this host */

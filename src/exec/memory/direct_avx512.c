@@ -13,6 +13,7 @@
 #endif
 #define DIRECT_NAME access_avx512
 #define DIRECT_SHARED_NAME shared_avx512
+#define DIRECT_SPANS_NAME spans_avx512
 #define DIRECT_HAS_VECTORS true
 #include <immintrin.h>
 #include <stdbool.h>
@@ -493,6 +494,33 @@ DIRECT_TARGET static bool direct_vectors(void *lanes, const struct uop_memory *m
     return true;
 }
 
+/* Addresses without their common offset, of those lanes of a group that are in the mask. */
+PART struct pattern group_of_dwords(const lane_dword *at, uint32_t mask, uint32_t lowest,
+                                    uint32_t step)
+{
+    const __m512i lanes = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+    __m512i address = _mm512_loadu_si512(at),
+            from = _mm512_set1_epi64((int64_t)(at[lowest] - (uint64_t)lowest * step)),
+            row =
+                _mm512_add_epi64(from, _mm512_mullo_epi64(lanes, _mm512_set1_epi64((int64_t)step)));
+    __m512i first = _mm512_set1_epi64((int64_t)at[lowest]);
+    return (struct pattern){!_mm512_mask_cmpneq_epi64_mask((__mmask8)mask, address, first),
+                            !_mm512_mask_cmpneq_epi64_mask((__mmask8)mask, address, row)};
+}
+
+PART struct pattern group_of_words(const lane_word *at, uint32_t mask, uint32_t lowest,
+                                   uint32_t step)
+{
+    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    __m256i address = _mm256_loadu_si256((const __m256i *)(const void *)at),
+            from = _mm256_set1_epi32((int32_t)(at[lowest] - lowest * step)),
+            row =
+                _mm256_add_epi32(from, _mm256_mullo_epi32(lanes, _mm256_set1_epi32((int32_t)step)));
+    __m256i first = _mm256_set1_epi32((int32_t)at[lowest]);
+    return (struct pattern){!_mm256_mask_cmpneq_epi32_mask((__mmask8)mask, address, first),
+                            !_mm256_mask_cmpneq_epi32_mask((__mmask8)mask, address, row)};
+}
+
 /* All that reaches the loops over lanes are vectors of elements. */
 static inline bool direct_words(lane_word *lanes, const uint8_t *memory, const lane_word *base,
                                 uint32_t offset, uint32_t last)
@@ -506,6 +534,7 @@ direct_fn *const direct_avx512 = access_avx512;
 const struct direct_ways direct_ways_avx512 = {direct_shared_word, direct_device_row,
                                                direct_parameter};
 direct_shared_fn *const direct_shared_avx512 = shared_avx512;
+direct_spans_fn *const direct_spans_avx512 = spans_avx512;
 #else
 #include "exec/memory/direct.h"
 #include <stddef.h>
@@ -513,4 +542,5 @@ direct_shared_fn *const direct_shared_avx512 = shared_avx512;
 direct_fn *const direct_avx512 = NULL;
 const struct direct_ways direct_ways_avx512 = {NULL, NULL, NULL};
 direct_shared_fn *const direct_shared_avx512 = NULL;
+direct_spans_fn *const direct_spans_avx512 = NULL;
 #endif

@@ -55,8 +55,8 @@ static bool may_move(const struct exec_warp *warp, uint32_t mask)
 static bool step(struct runner *r, struct exec_warp *warp, uint32_t mask, int *rc)
 {
     const struct uop *uop = &warp->state->uops[warp->pc];
-    if (r->observer && r->watch[warp->pc])
-        r->observer->issues(warp, mask);
+    if (r->observer)
+        runner_tell_issue(r, warp, mask);
     enum exec_event event = uop->run(warp, uop, mask, &r->access);
     if (event == EXEC_FAULT)
         *rc = SONDE_EFAULT;

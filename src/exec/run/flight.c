@@ -82,15 +82,31 @@ static inline enum exec_event run_one(struct runner *r, struct exec_warp *warp, 
     return EXEC_DONE;
 }
 
-/* Whether the observer passes over this access. */
-static bool is_passed_over(struct runner *r, const struct uop *uop)
+void runner_tell_issue(const struct runner *r, struct exec_warp *warp, uint32_t mask)
 {
-    if (!r->observer->shared_seen_of || uop->run != run_memory)
+    if (!r->watch[warp->pc])
+        return;
+    if (r->counts)
+        r->counts->heads[warp->pc]++;
+    else
+        r->observer->issues(warp, mask);
+}
+
+/* An access that the observer is not told of: true if it was that, and is done. */
+static bool pass_over(const struct runner *r, struct exec_warp *warp, const struct uop *uop,
+                      uint32_t mask)
+{
+    if (!r->counts || uop->run != run_memory)
         return false;
     enum isa_space space = uop->memory->space;
-    if (space == SPACE_SHARED)
-        return ++r->shared_accesses % r->observer->shared_seen_of != 0;
-    return space == SPACE_PARAM || space == SPACE_CONST;
+    uint32_t *left = &r->counts->shared_left[warp->pc];
+    bool shared = space == SPACE_SHARED;
+    if (!(shared && *left) && space != SPACE_PARAM && space != SPACE_CONST)
+        return false;
+    if (!r->direct(warp, uop, mask))
+        return false;
+    *left -= shared && mask;
+    return true;
 }
 
 /* A load that the direct way takes: it changes nothing but registers, so that it may be made before
@@ -111,9 +127,8 @@ static enum exec_event observe_one(struct runner *r, struct exec_warp *warp, int
 {
     const struct uop *uop = &warp->state->uops[warp->pc];
     uint32_t mask = guarded_lanes(warp, uop);
-    if (r->watch[warp->pc])
-        r->observer->issues(warp, mask);
-    if (is_passed_over(r, uop) && r->direct(warp, uop, mask))
+    runner_tell_issue(r, warp, mask);
+    if (pass_over(r, warp, uop, mask))
         return EXEC_DONE;
     if (load_now(r, warp, uop, mask)) {
         r->observer->accesses(warp, &r->access);
@@ -150,9 +165,27 @@ static inline void run_straight(const struct runner *r, struct exec_warp *warp, 
     warp->pc = pc;
 }
 
+/* Nobody observes the launch; its observer has counts; it is told of all. */
+enum watching { UNWATCHED, COUNTED, TOLD };
+
+/* Instructions in a row, by the way for them; false: the next one is to be executed by itself. */
+static inline bool run_row(struct runner *r, struct exec_warp *warp, uint64_t most,
+                           struct executed *executed, enum watching watching)
+{
+    uint64_t before = executed->insns;
+    if (watching == TOLD)
+        run_straight(r, warp, most, executed);
+    else if (watching == COUNTED)
+        quick_run_counted(r, warp, most, executed);
+    else
+        quick_run(r, warp, most, executed);
+    /* Where all is told the lanes may have become others. */
+    return executed->insns == most || (watching == TOLD && executed->insns > before);
+}
+
 /* Run a warp for a slice. `*event` is the last one: DONE means that the slice is over. */
 static inline int run_slice(struct runner *r, struct exec_warp *warp, enum exec_event *event,
-                            bool observed)
+                            enum watching watching)
 {
     bool crowded = r->flight->places > r->flight->run->cluster_size;
     uint64_t start = r->env.clock, limit = crowded ? CROWDED_SLICE_INSNS : SLICE_INSNS;
@@ -163,16 +196,11 @@ static inline int run_slice(struct runner *r, struct exec_warp *warp, enum exec_
     int rc = SONDE_OK;
     *event = EXEC_DONE;
     do {
-        uint64_t before = executed.insns;
-        if (observed)
-            run_straight(r, warp, limit, &executed);
-        else
-            quick_run(r, warp, limit, &executed);
-        if (executed.insns == limit || (observed && executed.insns > before))
-            continue; /* the lanes may have become others */
+        if (run_row(r, warp, limit, &executed, watching))
+            continue;
         r->env.clock = start + INSN_CYCLES * executed.insns++;
         executed.lanes += count_lanes(warp->active);
-        *event = observed ? observe_one(r, warp, &rc) : run_one(r, warp, &rc);
+        *event = watching == UNWATCHED ? run_one(r, warp, &rc) : observe_one(r, warp, &rc);
     } while (*event == EXEC_DONE && rc == SONDE_OK && executed.insns < limit && !warp->slept_ns);
     r->env.clock = start;
     if (rc != SONDE_OK)
@@ -280,8 +308,9 @@ static int run_turn(struct runner *r)
         int rc = r->begun >> i & 1 ? SONDE_OK : runner_begin_warp(r, i);
         if (rc != SONDE_OK)
             return rc;
-        rc = r->observer ? run_slice(r, &r->warp[i], &event, true)
-                         : run_slice(r, &r->warp[i], &event, false);
+        rc = !r->observer ? run_slice(r, &r->warp[i], &event, UNWATCHED)
+             : r->counts  ? run_slice(r, &r->warp[i], &event, COUNTED)
+                          : run_slice(r, &r->warp[i], &event, TOLD);
         if (rc != SONDE_OK)
             return rc;
         if (event == EXEC_EXIT)
@@ -315,6 +344,7 @@ static int runner_create(struct runner **out, struct flight *flight)
     r->flight = flight;
     r->launch = launch;
     r->direct = direct_access();
+    r->spans = direct_spans();
     r->ways = direct_ways() ? *direct_ways() : (struct direct_ways){NULL, NULL, NULL};
     r->observer = launch->observer;
     r->warp_count = (block[0] * block[1] * block[2] + WARP_LANES - 1) / WARP_LANES;
@@ -360,8 +390,10 @@ static int widen(struct flight *flight, uint64_t places)
     int rc = SONDE_OK;
     for (uint64_t i = first; rc == SONDE_OK && i < places; i++) {
         rc = runner_create(&runners[i], flight);
-        if (rc == SONDE_OK && first > 0)
+        if (rc == SONDE_OK && first > 0) {
             runners[i]->watch = runners[0]->watch;
+            runners[i]->counts = runners[0]->counts;
+        }
         flight->places = i + 1;
     }
     return rc == SONDE_OK ? make_clusters(flight) : rc;

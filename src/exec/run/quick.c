@@ -6,9 +6,11 @@
  *
  * What stays as it is while the lanes do is looked up once for them all, and where they stop is one
  * place to compare with: the nearer of where other lanes are met and of the last instruction that
- * the caller wants.
+ * the caller wants. For an observer that counts, a row ends in front of what it watches, too, and
+ * what it is told of is left to flight.c.
  */
 #include "exec/memory/direct.h"
+#include "exec/observe.h"
 #include "exec/ops.h"
 #include "exec/run/run.h"
 
@@ -20,19 +22,26 @@ enum next { NEXT_ROW, NEXT_LANES, NEXT_OTHER };
 struct row {
     const struct uop *first, *stop;
     uint64_t left; /* instructions that the caller still wants, from `first` on */
+    const struct exec_counts *counts; /* NULL: nobody counts */
+    const uint8_t *watch;
 };
 
 static inline void row_begin(struct row *row, const struct exec_state *state, uint32_t pc)
 {
     uint64_t length = state->program->length - pc, met = state->reconverge - pc;
     length = met < length ? met : length;
+    if (row->counts && row->counts->straight[pc] < length)
+        length = row->counts->straight[pc];
     row->first = &state->uops[pc];
     row->stop = row->first + (row->left < length ? row->left : length);
 }
 
 /* The uop behind the row's last that was executed. */
-static inline void row_end(struct row *row, const struct uop *uop)
+static inline void row_end(struct row *row, const struct exec_state *state, const struct uop *uop)
 {
+    ptrdiff_t from = row->first - state->uops;
+    if (row->counts && uop > row->first && row->watch[from])
+        row->counts->heads[from]++;
     row->left -= (uint64_t)(uop - row->first);
     row->first = uop;
 }
@@ -106,34 +115,79 @@ static enum next stop_at(struct exec_warp *warp, const struct uop *uop)
     return NEXT_LANES;
 }
 
+/* Whether an observer that counts is told of this access. */
+static inline bool is_told(const struct exec_counts *counts, const struct exec_state *state,
+                           const struct uop *uop)
+{
+    enum isa_space space = uop->memory->space;
+    if (space == SPACE_SHARED)
+        return counts->shared_left[pc_of(state, uop)] == 0;
+    return space != SPACE_PARAM && space != SPACE_CONST;
+}
+
+/* It was not, and is done. */
+static inline void went_by(const struct exec_counts *counts, const struct exec_state *state,
+                           const struct uop *uop)
+{
+    if (uop->memory->space == SPACE_SHARED)
+        counts->shared_left[pc_of(state, uop)]--;
+}
+
+/* An access of device memory whose spans are told; false: it has none. */
+static inline bool tell_spans(const struct runner *r, struct exec_warp *warp, const struct uop *uop,
+                              uint32_t mask)
+{
+    struct direct_span span[DIRECT_SPANS];
+    const struct uop_memory *memory = uop->memory;
+    if (!r->observer->spans || memory->space == SPACE_SHARED)
+        return false;
+    uint32_t count = r->spans(span, warp, memory, mask);
+    if (count)
+        r->observer->spans(warp, memory->kind == ACCESS_STORE, span, count);
+    return count != 0;
+}
+
 /* What moves the warp on by itself; false: it has not. */
 static inline bool run_one(struct runner *r, struct exec_warp *warp, const struct uop *uop,
-                           uint32_t mask)
+                           uint32_t mask, const struct exec_counts *counts)
 {
     if (uop->quick == QUICK_NO)
         return false;
-    if (uop->quick != QUICK_REGISTERS)
-        return r->direct(warp, uop, mask);
-    uop->run(warp, uop, mask, &r->access);
+    if (uop->quick == QUICK_REGISTERS) {
+        uop->run(warp, uop, mask, &r->access);
+        return true;
+    }
+    if (counts && mask && is_told(counts, warp->state, uop) && !tell_spans(r, warp, uop, mask))
+        return false;
+    if (!r->direct(warp, uop, mask))
+        return false;
+    if (counts && mask)
+        went_by(counts, warp->state, uop);
     return true;
 }
 
 /* A word of each of all lanes. */
 static inline bool run_words(const struct runner *r, struct exec_warp *warp, const struct uop *uop,
-                             uint32_t active)
+                             uint32_t active, const struct exec_counts *counts)
 {
-    if (active != UINT32_MAX)
+    if (active != UINT32_MAX || (counts && is_told(counts, warp->state, uop)))
         return false;
-    if (uop->quick == QUICK_SHARED)
-        return r->ways.shared(warp, uop->memory);
+    if (uop->quick == QUICK_SHARED) {
+        bool done = r->ways.shared(warp, uop->memory);
+        if (counts && done)
+            went_by(counts, warp->state, uop);
+        return done;
+    }
     if (uop->quick == QUICK_PARAMETER)
         return r->ways.parameter(warp, uop->memory);
     warp->pc = pc_of(warp->state, uop);
     return r->ways.device(warp, uop->memory);
 }
 
-/* Until the lanes may become others, or an instruction comes that is not for this file. */
-static enum next run_rows(struct runner *r, struct exec_warp *warp, struct row *row)
+/* Until the lanes may become others, or an instruction comes that is not for this file. Twice: with
+ * row->counts, which then is no NULL, and without. */
+__attribute__((always_inline)) static inline enum next
+run_rows(struct runner *r, struct exec_warp *warp, struct row *row)
 {
     const struct exec_state *state = warp->state;
     const struct bases bases = bases_of(state);
@@ -161,7 +215,7 @@ static enum next run_rows(struct runner *r, struct exec_warp *warp, struct row *
             warp->pc = pc_of(state, uop);
             mask = active & (state->preds[uop->guard] ^ uop->guard_flip);
             next = branch(warp, uop, mask);
-            row_end(row, uop + (next != NEXT_OTHER));
+            row_end(row, state, uop + (next != NEXT_OTHER));
             if (next != NEXT_ROW)
                 return next;
             row_begin(row, state, warp->pc);
@@ -172,38 +226,51 @@ static enum next run_rows(struct runner *r, struct exec_warp *warp, struct row *
         case QUICK_SHARED:
         case QUICK_PARAMETER:
         case QUICK_DEVICE:
-            if (run_words(r, warp, uop, active))
+            if (run_words(r, warp, uop, active, row->counts))
                 break;
             __attribute__((fallthrough));
         default:
             warp->pc = pc_of(state, uop);
             mask = active & (state->preds[uop->guard] ^ uop->guard_flip);
-            if (!run_one(r, warp, uop, mask)) {
-                row_end(row, uop);
+            if (!run_one(r, warp, uop, mask, row->counts)) {
+                row_end(row, state, uop);
                 return NEXT_OTHER;
             }
             if (++uop != row->stop)
                 continue;
-            row_end(row, uop);
+            row_end(row, state, uop);
             return NEXT_LANES;
         }
         if (++uop == row->stop) {
-            row_end(row, uop);
+            row_end(row, state, uop);
             return stop_at(warp, uop);
         }
+    }
+}
+
+__attribute__((always_inline)) static inline void run(struct runner *r, struct exec_warp *warp,
+                                                      struct row *row, struct executed *executed)
+{
+    enum next next = NEXT_LANES;
+    while (next == NEXT_LANES && row->left) {
+        const uint32_t active = warp->active;
+        const uint64_t before = row->left;
+        row_begin(row, warp->state, warp->pc);
+        next = run_rows(r, warp, row);
+        executed->insns += before - row->left;
+        executed->lanes += (before - row->left) * count_lanes(active);
     }
 }
 
 void quick_run(struct runner *r, struct exec_warp *warp, uint64_t most, struct executed *executed)
 {
     struct row row = {.left = most - executed->insns};
-    enum next next = NEXT_LANES;
-    while (next == NEXT_LANES && row.left) {
-        const uint32_t active = warp->active;
-        const uint64_t before = row.left;
-        row_begin(&row, warp->state, warp->pc);
-        next = run_rows(r, warp, &row);
-        executed->insns += before - row.left;
-        executed->lanes += (before - row.left) * count_lanes(active);
-    }
+    run(r, warp, &row, executed);
+}
+
+void quick_run_counted(struct runner *r, struct exec_warp *warp, uint64_t most,
+                       struct executed *executed)
+{
+    struct row row = {.left = most - executed->insns, .counts = r->counts, .watch = r->watch};
+    run(r, warp, &row, executed);
 }

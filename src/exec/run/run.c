@@ -59,6 +59,7 @@ static int observe(struct exec_run *run)
     for (uint64_t i = 0; i < run->flight->places; i++) {
         assert(run->flight->runner[i]); /* made before */
         run->flight->runner[i]->watch = watch;
+        run->flight->runner[i]->counts = observer->counts ? observer->counts(run->observed) : NULL;
     }
     return SONDE_OK;
 }

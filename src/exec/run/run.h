@@ -13,6 +13,7 @@
 #include "exec/memory/direct.h"
 
 struct exec_cluster;
+struct exec_counts;
 struct exec_observer;
 struct flight;
 struct shares;
@@ -35,10 +36,11 @@ struct runner {
     struct exec_state *spare[CTA_WARPS_MAX]; /* of those that have ended: the last is used first */
     uint32_t spares;
     direct_fn *direct;
+    direct_spans_fn *spans;
     struct direct_ways ways; /* for the kinds of uops that are only there where it has them */
     const struct exec_observer *observer; /* NULL: nobody observes */
-    uint32_t shared_accesses;             /* of which it sees some */
     const uint8_t *watch;                 /* what it wants to see, by pc */
+    const struct exec_counts *counts;     /* NULL: it is told of all */
 };
 
 /* When a launch is looked at next, whether it will never end. */
@@ -107,6 +109,12 @@ struct executed {
     uint64_t insns, lanes; /* of a warp; of threads */
 };
 void quick_run(struct runner *r, struct exec_warp *warp, uint64_t most, struct executed *executed);
+/* The same for an observer that has r->counts: what it is told of is for flight.c, too. */
+void quick_run_counted(struct runner *r, struct exec_warp *warp, uint64_t most,
+                       struct executed *executed);
+
+/* flight.c. The observer learns that the instruction at warp->pc is issued next. */
+void runner_tell_issue(const struct runner *r, struct exec_warp *warp, uint32_t mask);
 
 /* account.c. A warp begins with its first slice, where nobody looks at it before: those of a CTA
  * without barriers then have their registers in one place, one after the other. */

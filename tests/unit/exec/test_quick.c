@@ -1,10 +1,12 @@
 /*
  * Instructions in a row (run/quick.c): a launch that is stopped after any number of them has done
  * and counted what one instruction after the other does, whatever its lanes have parted and met at
- * in between.
+ * in between. An observer that counts learns what one that is told of all does.
  */
 #include "support/exec_device.h"
 
+#include "exec/memory/direct.h"
+#include "exec/observe.h"
 #include "exec/ops.h"
 
 #define OUT_BYTES 8192u
@@ -113,11 +115,136 @@ static void so_is_one_of_a_warp_that_is_not_full(void **state)
     cut_anywhere(29);
 }
 
+/* ---- observers ---- */
+
+#define PCS 128
+#define WORDS (OUT_BYTES / 4)
+
+/* What an observer has learnt: how often each watched instruction was issued, each word of `out`
+ * accessed, and shared memory. */
+struct learnt {
+    uint64_t heads[PCS], words[WORDS], shared;
+    uint64_t out;
+    uint8_t watch[PCS];
+    uint32_t straight[PCS], left[PCS];
+    struct exec_counts counts;
+};
+
+static void *begins(void *ctx, const struct exec_launch *launch, const uint8_t **watch)
+{
+    struct learnt *l = ctx;
+    uint32_t length = exec_program_length(launch->program), next = length;
+    assert_in_range(length, 20, PCS);
+    for (uint32_t pc = length; pc-- > 0;) {
+        l->watch[pc] = pc % 3 == 0;
+        l->straight[pc] = next - pc;
+        next = l->watch[pc] ? pc : next;
+        l->left[pc] = UINT32_MAX;
+    }
+    *watch = l->watch;
+    return l;
+}
+
+static const struct exec_counts *counts(void *launch)
+{
+    struct learnt *l = launch;
+    l->counts = (struct exec_counts){l->heads, l->straight, l->left};
+    return &l->counts;
+}
+
+static void ends(void *launch)
+{
+    (void)launch;
+}
+
+static int cta_begins(void *launch, struct exec_cta *cta, struct exec_warp *const *warps,
+                      uint32_t warp_count)
+{
+    (void)warps, (void)warp_count;
+    cta->observed = launch;
+    return 0;
+}
+
+static void cta_ends(void *launch, struct exec_cta *cta)
+{
+    (void)launch, (void)cta;
+}
+
+static void issues(struct exec_warp *warp, uint32_t mask)
+{
+    struct learnt *l = warp->cta->observed;
+    (void)mask;
+    l->heads[warp->pc]++;
+}
+
+static void accesses(struct exec_warp *warp, const struct exec_access *access)
+{
+    struct learnt *l = warp->cta->observed;
+    l->shared += access->space == SPACE_SHARED;
+    for (uint32_t rest = access->space == SPACE_GLOBAL ? access->mask : 0; rest; rest &= rest - 1)
+        l->words[(access->address[lowest_lane(rest)] - l->out) / 4]++;
+}
+
+static void spans(struct exec_warp *warp, bool stores, const struct direct_span *span,
+                  uint32_t count)
+{
+    struct learnt *l = warp->cta->observed;
+    assert_true(stores);
+    for (uint32_t i = 0; i < count; i++)
+        for (uint64_t at = span[i].first; at < span[i].first + span[i].bytes; at += 4)
+            l->words[(at - l->out) / 4]++;
+}
+
+static void released(struct exec_warp *warp, uint64_t warps, bool by_exit)
+{
+    (void)warp, (void)warps, (void)by_exit;
+}
+
+static void learn(struct learnt *l, uint32_t threads, uint64_t most, bool by_counts)
+{
+    struct device dev;
+    const struct exec_observer observer = {.ctx = l,
+                                           .begins = begins,
+                                           .ends = ends,
+                                           .counts = by_counts ? counts : NULL,
+                                           .cta_begins = cta_begins,
+                                           .cta_ends = cta_ends,
+                                           .issues = by_counts ? NULL : issues,
+                                           .accesses = accesses,
+                                           .spans = spans,
+                                           .released = released};
+    memset(l, 0, sizeof *l);
+    l->out = open_kernel(&dev, threads);
+    dev.options.max_warp_insns = most;
+    dev.launch.observer = &observer;
+    (void)exec_run_launch_with(&dev.launch, &dev.options);
+    for (uint32_t pc = 0; by_counts && pc < exec_program_length(dev.launch.program); pc++)
+        l->shared += UINT32_MAX - l->left[pc];
+    device_close(&dev);
+}
+
+static void one_that_counts_learns_what_one_that_is_told_does(void **state)
+{
+    static struct learnt told, counted;
+    const uint32_t threads[] = {32, 29};
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        for (uint64_t most = 1; most <= 180; most++) {
+            learn(&told, threads[i], most, false);
+            learn(&counted, threads[i], most, true);
+            assert_memory_equal(told.heads, counted.heads, sizeof told.heads);
+            assert_memory_equal(told.words, counted.words, sizeof told.words);
+            assert_int_equal(told.shared, counted.shared);
+        }
+    assert_true(told.shared > 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_that_is_cut_anywhere_is_what_its_instructions_are),
         cmocka_unit_test(so_is_one_of_a_warp_that_is_not_full),
+        cmocka_unit_test(one_that_counts_learns_what_one_that_is_told_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

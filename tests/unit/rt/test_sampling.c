@@ -19,7 +19,7 @@
 
 static struct model *model;
 static struct rt *rt;
-static struct rt_kernel *mix, *count, *clocks, *until_set, *wild;
+static struct rt_kernel *mix, *count, *clocks, *until_set, *wild, *strided;
 static uint64_t data, flag;
 
 static const char *const text = HEAD /* data[i] = data[i] * factor + data[i ^ 32] */
@@ -42,7 +42,15 @@ static const char *const text = HEAD /* data[i] = data[i] * factor + data[i ^ 32
     "SET: st.volatile.global.u32 [%a], 1;\nret;\n}\n"
     ".visible .entry wild(.param .u64 p, .param .u32 factor)\n{\n"
     ".reg .b32 %r; .reg .b64 %a;\nld.param.u64 %a, [p]; st.global.u32 [%a], 77;\n"
-    "mov.u64 %a, 16; ld.global.u32 %r, [%a]; st.global.u32 [%a], %r;\nret;\n}\n";
+    "mov.u64 %a, 16; ld.global.u32 %r, [%a]; st.global.u32 [%a], %r;\nret;\n}\n"
+    /* words of shared memory, `factor` apart, four times */
+    ".visible .entry strided(.param .u64 p, .param .u32 factor)\n{\n"
+    ".shared .b32 s[4096]; .reg .b32 %r<5>; .reg .b64 %a; .reg .pred %q;\n"
+    "ld.param.u64 %a, [p]; ld.param.u32 %r1, [factor]; mov.u32 %r2, %tid.x;\n"
+    "mul.lo.u32 %r1, %r1, %r2; shl.b32 %r1, %r1, 2; mov.u32 %r2, s; add.u32 %r1, %r1, %r2;\n"
+    "mov.u32 %r3, 0; mov.u32 %r4, 0;\n"
+    "L: ld.shared.u32 %r2, [%r1]; add.u32 %r3, %r3, %r2; add.u32 %r4, %r4, 1;\n"
+    "setp.lt.u32 %q, %r4, 4; @%q bra L;\nst.global.u32 [%a], %r3;\nret;\n}\n";
 
 static int setup(void **state)
 {
@@ -55,6 +63,7 @@ static int setup(void **state)
                  rt_kernel_get(module, &clocks, "clocks") == 0 &&
                  rt_kernel_get(module, &until_set, "until_set") == 0 &&
                  rt_kernel_get(module, &wild, "wild") == 0 &&
+                 rt_kernel_get(module, &strided, "strided") == 0 &&
                  rt_mem_alloc(rt, &data, 4 * ELEMENTS) == 0 && rt_mem_alloc(rt, &flag, 4) == 0 &&
                  rt_memset(rt, data, 0, 4 * ELEMENTS) == 0 && rt_memset(rt, flag, 0, 4) == 0;
     if (!built) {
@@ -140,6 +149,34 @@ static void the_estimate_is_near_what_all_launches_take(void **state)
     gpu_stats(rt_gpu(rt), &stats);
     assert_true(total.low <= (double)stats.cycles && (double)stats.cycles <= total.high);
     assert_true(fabs(total.cycles - (double)stats.cycles) <= 0.02 * (double)stats.cycles);
+}
+
+/* The same instructions, sectors and blocks, and as many launches before that did not: only the
+ * banks of shared memory tell the later ones. */
+static void run_strides(void)
+{
+    struct rt_stream *stream = rt_stream_default(rt);
+    for (uint32_t i = 0; i < 80; i++) {
+        assert_int_equal(put(stream, strided, data, 2, i < 40 ? 1 : 32), 0);
+    }
+    assert_int_equal(rt_sync(rt), 0);
+}
+
+static void launches_whose_banks_conflict_from_some_time_on_are_told_apart(void **state)
+{
+    struct sampler_total total;
+    struct gpu_stats stats;
+    (void)state;
+    run_strides();
+    sampler_all(rt_sampler(rt), &total);
+    assert_true(total.timed <= 40);
+    assert_int_equal(teardown(NULL), 0);
+    assert_int_equal(setup(NULL), 0);
+    run_strides();
+    gpu_stats(rt_gpu(rt), &stats);
+    assert_true(total.low <= (double)stats.cycles && (double)stats.cycles <= total.high);
+    assert_true(fabs(total.cycles - (double)stats.cycles) <= 0.02 * (double)stats.cycles);
+    assert_true(total.strata >= 2);
 }
 
 static void simulated_time_goes_on_by_estimates(void **state)
@@ -282,6 +319,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SAMPLED(results_are_those_of_every_launch_done_once),
         SAMPLED(the_estimate_is_near_what_all_launches_take),
+        SAMPLED(launches_whose_banks_conflict_from_some_time_on_are_told_apart),
         SAMPLED(simulated_time_goes_on_by_estimates),
         SAMPLED(kernels_that_read_clocks_are_simulated),
         SAMPLED(kernels_whose_blocks_wait_for_each_other_are_simulated),
