@@ -10,7 +10,7 @@
 
 #include "exec/exec.h"
 
-struct direct_span;
+struct direct_reach;
 
 /* A barrier of asynchronous copies: where it lies in the block's shared memory, and the parity of
  * its phase. */
@@ -50,10 +50,9 @@ struct exec_observer {
     void (*issues)(struct exec_warp *warp, uint32_t mask);
     /* All lanes of the access may be served; it has not been made. */
     void (*accesses)(struct exec_warp *warp, const struct exec_access *access);
-    /* Of an observer that counts, in place of accesses(): a load or store of device memory whose
-     * lanes ask for these spans (exec/memory/direct.h). NULL: not wanted. */
-    void (*spans)(struct exec_warp *warp, bool stores, const struct direct_span *span,
-                  uint32_t count);
+    /* Of an observer that counts, in place of accesses(): a load or store of device memory that the
+     * direct way takes (exec/memory/direct.h). NULL: not wanted. */
+    void (*reaches)(struct exec_warp *warp, bool stores, const struct direct_reach *reach);
     /* A lane that accesses what it must not: it is left out, the launch goes on. */
     void (*refused)(struct exec_warp *warp, const struct exec_access *access, uint32_t lane,
                     enum isa_space space, uint64_t bytes);

@@ -138,6 +138,26 @@ static void touch_range(struct trail *t, uint64_t address, uint64_t bytes, bool 
 
 /* ---- what is observed ---- */
 
+/* Lanes each at an address of its own. */
+static void scattered(struct trail *t, const uint64_t address[WARP_LANES], uint32_t mask,
+                      uint64_t bytes, bool writes)
+{
+    uint64_t line_before = UINT64_MAX, sector_before = UINT64_MAX;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint64_t at = address[lowest_lane(rest)];
+        uint64_t line = (at - t->base) >> LINE_SHIFT, sector = at >> 5;
+        t->counts.sectors += sector != sector_before;
+        sector_before = sector;
+        if (line != line_before) {
+            line_before = line;
+            touch(t, line, writes);
+        }
+        if ((at & (TRAIL_LINE_BYTES - 1)) + bytes > TRAIL_LINE_BYTES) {
+            touch(t, line + 1, writes);
+        }
+    }
+}
+
 static void global_access(struct trail *t, const struct exec_access *access, uint32_t mask)
 {
     bool writes = access->kind == ACCESS_STORE || access->kind == ACCESS_ATOMIC ||
@@ -150,33 +170,23 @@ static void global_access(struct trail *t, const struct exec_access *access, uin
         touch_range(t, first, end - first, writes);
         return;
     }
-    uint64_t line_before = UINT64_MAX, sector_before = UINT64_MAX;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint64_t address = access->address[lowest_lane(rest)];
-        uint64_t line = (address - t->base) >> LINE_SHIFT, sector = address >> 5;
-        t->counts.sectors += sector != sector_before;
-        sector_before = sector;
-        if (line != line_before) {
-            line_before = line;
-            touch(t, line, writes);
-        }
-        if ((address & (TRAIL_LINE_BYTES - 1)) + bytes > TRAIL_LINE_BYTES) {
-            touch(t, line + 1, writes);
-        }
-    }
+    scattered(t, access->address, mask, bytes, writes);
 }
 
-static void spans(struct exec_warp *warp, bool stores, const struct direct_span *span,
-                  uint32_t count)
+static void reaches(struct exec_warp *warp, bool stores, const struct direct_reach *reach)
 {
     struct trail *t = trail_of(warp);
     uint64_t before = UINT64_MAX;
     t->counts.accesses++;
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t first = span[i].first / 32, last = (span[i].first + span[i].bytes - 1) / 32;
+    for (uint32_t i = 0; i < reach->spans; i++) {
+        const struct direct_span *span = &reach->span[i];
+        uint64_t first = span->first / 32, last = (span->first + span->bytes - 1) / 32;
         t->counts.sectors += last - first + (first != before);
         before = last;
-        touch_range(t, span[i].first, span[i].bytes, stores);
+        touch_range(t, span->first, span->bytes, stores);
+    }
+    if (!reach->spans) {
+        scattered(t, reach->address, reach->mask, reach->bytes, stores);
     }
 }
 
@@ -506,7 +516,7 @@ int trail_create(struct trail **out, const struct exec_memory *memory, uint64_t 
                                          .cta_ends = cta_ends,
                                          .counts = counts,
                                          .accesses = accesses,
-                                         .spans = spans,
+                                         .reaches = reaches,
                                          .refused = refused,
                                          .touches = touches,
                                          .arrives = arrives,

@@ -2,7 +2,7 @@
 #define DIRECT_TARGET
 #define DIRECT_NAME access_portable
 #define DIRECT_SHARED_NAME shared_portable
-#define DIRECT_SPANS_NAME spans_portable
+#define DIRECT_REACH_NAME reach_portable
 #include "exec/memory/region.h"
 
 /* Words of `memory` at 32 addresses, each base + offset. False: one is beyond `last`, or no
@@ -19,7 +19,7 @@ static inline bool direct_words(lane_word *lanes, const uint8_t *memory, const l
 
 direct_fn *const direct_portable = access_portable;
 direct_shared_fn *const direct_shared_portable = shared_portable;
-direct_spans_fn *const direct_spans_portable = spans_portable;
+direct_reach_fn *const direct_reach_portable = reach_portable;
 
 direct_fn *direct_access(void)
 {
@@ -35,11 +35,11 @@ direct_shared_fn *direct_shared(void)
     return direct_shared_avx2 && lanes_have_avx2() ? direct_shared_avx2 : direct_shared_portable;
 }
 
-direct_spans_fn *direct_spans(void)
+direct_reach_fn *direct_reach(void)
 {
-    if (direct_spans_avx512 && lanes_have_avx512())
-        return direct_spans_avx512;
-    return direct_spans_avx2 && lanes_have_avx2() ? direct_spans_avx2 : direct_spans_portable;
+    if (direct_reach_avx512 && lanes_have_avx512())
+        return direct_reach_avx512;
+    return direct_reach_avx2 && lanes_have_avx2() ? direct_reach_avx2 : direct_reach_portable;
 }
 
 const struct direct_ways *direct_ways(void)

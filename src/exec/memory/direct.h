@@ -34,23 +34,28 @@ extern direct_shared_fn *const direct_shared_portable, *const direct_shared_avx2
 direct_shared_fn *direct_shared(void); /* the best for this host */
 
 /*
- * What a load or store of device memory asks for, in the order of lanes: bytes behind each other,
- * all of them allowed. Each group of DIRECT_SPAN_LANES lanes has its elements in a row or at one
- * place; groups that go on where the one before ends are one span with it, and those at the same
- * place are left out. Returns how many spans; 0: it has no such order, or direct_fn would leave it
- * alone. Nothing has changed. warp->pc is the uop's.
+ * What a load or store of device memory asks for, all of it allowed. Where lanes have an order,
+ * spans of bytes in the order of lanes: each group of DIRECT_SPAN_LANES lanes has its elements in a
+ * row or at one place; groups that go on where the one before ends are one span with it, and those
+ * at the same place are left out. Else each lane's address. False: direct_fn would leave it alone.
+ * Nothing has changed. warp->pc is the uop's.
  */
 #define DIRECT_SPAN_LANES 8
 #define DIRECT_SPANS (32 / DIRECT_SPAN_LANES)
 struct direct_span {
     uint64_t first, bytes;
 };
-typedef uint32_t direct_spans_fn(struct direct_span span[DIRECT_SPANS],
-                                 const struct exec_warp *warp, const struct uop_memory *memory,
-                                 uint32_t mask);
-extern direct_spans_fn *const direct_spans_portable, *const direct_spans_avx2,
-                                                         *const direct_spans_avx512;
-direct_spans_fn *direct_spans(void); /* the best for this host */
+struct direct_reach {
+    uint32_t spans; /* 0: they have no order */
+    struct direct_span span[DIRECT_SPANS];
+    uint32_t mask, bytes; /* bytes: of a lane */
+    _Alignas(64) uint64_t address[32];
+};
+typedef bool direct_reach_fn(struct direct_reach *reach, const struct exec_warp *warp,
+                             const struct uop_memory *memory, uint32_t mask);
+extern direct_reach_fn *const direct_reach_portable, *const direct_reach_avx2,
+                                                         *const direct_reach_avx512;
+direct_reach_fn *direct_reach(void); /* the best for this host */
 
 /* The same source for any processor, for AVX2 and for AVX-512 (NULL where the compiler cannot). */
 extern direct_fn *const direct_portable, *const direct_avx2, *const direct_avx512;

@@ -4,7 +4,7 @@
 #define DIRECT_TARGET __attribute__((target("avx2,bmi,bmi2,popcnt")))
 #define DIRECT_NAME access_avx2
 #define DIRECT_SHARED_NAME shared_avx2
-#define DIRECT_SPANS_NAME spans_avx2
+#define DIRECT_REACH_NAME reach_avx2
 #include <immintrin.h>
 #include <stdbool.h>
 #include <string.h>
@@ -56,12 +56,12 @@ DIRECT_TARGET static inline bool direct_words(lane_word *lanes, const uint8_t *m
 
 direct_fn *const direct_avx2 = access_avx2;
 direct_shared_fn *const direct_shared_avx2 = shared_avx2;
-direct_spans_fn *const direct_spans_avx2 = spans_avx2;
+direct_reach_fn *const direct_reach_avx2 = reach_avx2;
 #else
 #include "exec/memory/direct.h"
 #include <stddef.h>
 
 direct_fn *const direct_avx2 = NULL;
 direct_shared_fn *const direct_shared_avx2 = NULL;
-direct_spans_fn *const direct_spans_avx2 = NULL;
+direct_reach_fn *const direct_reach_avx2 = NULL;
 #endif

@@ -13,7 +13,7 @@
 #endif
 #define DIRECT_NAME access_avx512
 #define DIRECT_SHARED_NAME shared_avx512
-#define DIRECT_SPANS_NAME spans_avx512
+#define DIRECT_REACH_NAME reach_avx512
 #define DIRECT_HAS_VECTORS true
 #include <immintrin.h>
 #include <stdbool.h>
@@ -534,7 +534,7 @@ direct_fn *const direct_avx512 = access_avx512;
 const struct direct_ways direct_ways_avx512 = {direct_shared_word, direct_device_row,
                                                direct_parameter};
 direct_shared_fn *const direct_shared_avx512 = shared_avx512;
-direct_spans_fn *const direct_spans_avx512 = spans_avx512;
+direct_reach_fn *const direct_reach_avx512 = reach_avx512;
 #else
 #include "exec/memory/direct.h"
 #include <stddef.h>
@@ -542,5 +542,5 @@ direct_spans_fn *const direct_spans_avx512 = spans_avx512;
 direct_fn *const direct_avx512 = NULL;
 const struct direct_ways direct_ways_avx512 = {NULL, NULL, NULL};
 direct_shared_fn *const direct_shared_avx512 = NULL;
-direct_spans_fn *const direct_spans_avx512 = NULL;
+direct_reach_fn *const direct_reach_avx512 = NULL;
 #endif

@@ -344,7 +344,7 @@ static int runner_create(struct runner **out, struct flight *flight)
     r->flight = flight;
     r->launch = launch;
     r->direct = direct_access();
-    r->spans = direct_spans();
+    r->reach = direct_reach();
     r->ways = direct_ways() ? *direct_ways() : (struct direct_ways){NULL, NULL, NULL};
     r->observer = launch->observer;
     r->warp_count = (block[0] * block[1] * block[2] + WARP_LANES - 1) / WARP_LANES;

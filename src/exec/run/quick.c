@@ -133,18 +133,17 @@ static inline void went_by(const struct exec_counts *counts, const struct exec_s
         counts->shared_left[pc_of(state, uop)]--;
 }
 
-/* An access of device memory whose spans are told; false: it has none. */
-static inline bool tell_spans(const struct runner *r, struct exec_warp *warp, const struct uop *uop,
+/* An access of device memory that the direct way takes is told; false: it is another. */
+static inline bool tell_reach(const struct runner *r, struct exec_warp *warp, const struct uop *uop,
                               uint32_t mask)
 {
-    struct direct_span span[DIRECT_SPANS];
+    struct direct_reach reach;
     const struct uop_memory *memory = uop->memory;
-    if (!r->observer->spans || memory->space == SPACE_SHARED)
+    if (!r->observer->reaches || memory->space == SPACE_SHARED ||
+        !r->reach(&reach, warp, memory, mask))
         return false;
-    uint32_t count = r->spans(span, warp, memory, mask);
-    if (count)
-        r->observer->spans(warp, memory->kind == ACCESS_STORE, span, count);
-    return count != 0;
+    r->observer->reaches(warp, memory->kind == ACCESS_STORE, &reach);
+    return true;
 }
 
 /* What moves the warp on by itself; false: it has not. */
@@ -157,7 +156,7 @@ static inline bool run_one(struct runner *r, struct exec_warp *warp, const struc
         uop->run(warp, uop, mask, &r->access);
         return true;
     }
-    if (counts && mask && is_told(counts, warp->state, uop) && !tell_spans(r, warp, uop, mask))
+    if (counts && mask && is_told(counts, warp->state, uop) && !tell_reach(r, warp, uop, mask))
         return false;
     if (!r->direct(warp, uop, mask))
         return false;

@@ -36,7 +36,7 @@ struct runner {
     struct exec_state *spare[CTA_WARPS_MAX]; /* of those that have ended: the last is used first */
     uint32_t spares;
     direct_fn *direct;
-    direct_spans_fn *spans;
+    direct_reach_fn *reach;
     struct direct_ways ways; /* for the kinds of uops that are only there where it has them */
     const struct exec_observer *observer; /* NULL: nobody observes */
     const uint8_t *watch;                 /* what it wants to see, by pc */

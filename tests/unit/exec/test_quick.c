@@ -13,8 +13,8 @@
 #define SHARED_BYTES 256u
 
 /* Loops of other lengths for other lanes, a branch all take and one that none takes, predicates of
- * comparisons with and without a guard, words of shared and device memory, parameters of both
- * widths. Each turn leaves its trace behind the last. */
+ * comparisons with and without a guard, words of shared and device memory (in rows, and scattered),
+ * parameters of both widths. Each turn leaves its trace behind the last. */
 static const char text[] = PTX_HEAD
     ".visible .entry k(.param .u64 out, .param .u32 most) {\n.reg .b64 %a<4>;\n"
     ".reg .b32 %r<16>;\n.reg .pred %p<6>;\n.shared .align 16 .b8 s[256];\n"
@@ -28,7 +28,9 @@ static const char text[] = PTX_HEAD
     "%p2, %p1;\n"
     "@%p1 bra ODD;\nadd.s32 %r5, %r5, 1000;\nst.shared.u32 [%r2], %r5;\nbra.uni MET;\n"
     "ODD:\n@%p2 sub.s32 %r5, %r5, 3;\nst.shared.u32 [%r2+128], %r5;\n"
-    "MET:\nst.global.u32 [%a1], %r5;\nadd.s64 %a1, %a1, 128;\nadd.s32 %r4, %r4, 1;\n"
+    "MET:\nand.b32 %r10, %r5, 8188;\nmul.wide.u32 %a2, %r10, 1;\nadd.s64 %a2, %a2, %a0;\n"
+    "st.global.u32 [%a2], %r5;\nst.global.u32 [%a1], %r5;\nadd.s64 %a1, %a1, 128;\nadd.s32 %r4, "
+    "%r4, 1;\n"
     "selp.b32 %r8, %r4, %r5, %p1;\nadd.s32 %r9, %r0, %r7;\nsetp.lt.u32 %p4, %r4, %r9;\n"
     "@%p4 bra LOOP;\n"
     "END:\n@%p1 add.s32 %r8, %r8, 100;\nst.global.u32 [%a1], %r5;\nst.global.u32 [%a1+128], "
@@ -123,7 +125,7 @@ static void so_is_one_of_a_warp_that_is_not_full(void **state)
 /* What an observer has learnt: how often each watched instruction was issued, each word of `out`
  * accessed, and shared memory. */
 struct learnt {
-    uint64_t heads[PCS], words[WORDS], shared;
+    uint64_t heads[PCS], words[WORDS], shared, scattered;
     uint64_t out;
     uint8_t watch[PCS];
     uint32_t straight[PCS], left[PCS];
@@ -185,14 +187,18 @@ static void accesses(struct exec_warp *warp, const struct exec_access *access)
         l->words[(access->address[lowest_lane(rest)] - l->out) / 4]++;
 }
 
-static void spans(struct exec_warp *warp, bool stores, const struct direct_span *span,
-                  uint32_t count)
+static void reaches(struct exec_warp *warp, bool stores, const struct direct_reach *reach)
 {
     struct learnt *l = warp->cta->observed;
     assert_true(stores);
-    for (uint32_t i = 0; i < count; i++)
-        for (uint64_t at = span[i].first; at < span[i].first + span[i].bytes; at += 4)
+    for (uint32_t i = 0; i < reach->spans; i++) {
+        uint64_t first = reach->span[i].first;
+        for (uint64_t at = first; at < first + reach->span[i].bytes; at += 4)
             l->words[(at - l->out) / 4]++;
+    }
+    l->scattered += reach->spans == 0;
+    for (uint32_t rest = reach->spans ? 0 : reach->mask; rest; rest &= rest - 1)
+        l->words[(reach->address[lowest_lane(rest)] - l->out) / 4]++;
 }
 
 static void released(struct exec_warp *warp, uint64_t warps, bool by_exit)
@@ -211,7 +217,7 @@ static void learn(struct learnt *l, uint32_t threads, uint64_t most, bool by_cou
                                            .cta_ends = cta_ends,
                                            .issues = by_counts ? NULL : issues,
                                            .accesses = accesses,
-                                           .spans = spans,
+                                           .reaches = reaches,
                                            .released = released};
     memset(l, 0, sizeof *l);
     l->out = open_kernel(&dev, threads);
@@ -236,7 +242,7 @@ static void one_that_counts_learns_what_one_that_is_told_does(void **state)
             assert_memory_equal(told.words, counted.words, sizeof told.words);
             assert_int_equal(told.shared, counted.shared);
         }
-    assert_true(told.shared > 20);
+    assert_true(told.shared > 20 && counted.scattered > 0);
 }
 
 int main(void)
