@@ -127,6 +127,7 @@ static void so_is_one_of_a_warp_that_is_not_full(void **state)
 struct learnt {
     uint64_t heads[PCS], words[WORDS], shared, scattered;
     uint64_t out;
+    uint32_t every; /* so many instructions one is watched */
     uint8_t watch[PCS];
     uint32_t straight[PCS], left[PCS];
     struct exec_counts counts;
@@ -138,7 +139,7 @@ static void *begins(void *ctx, const struct exec_launch *launch, const uint8_t *
     uint32_t length = exec_program_length(launch->program), next = length;
     assert_in_range(length, 20, PCS);
     for (uint32_t pc = length; pc-- > 0;) {
-        l->watch[pc] = pc % 3 == 0;
+        l->watch[pc] = pc % l->every == 0;
         l->straight[pc] = next - pc;
         next = l->watch[pc] ? pc : next;
         l->left[pc] = UINT32_MAX;
@@ -206,7 +207,7 @@ static void released(struct exec_warp *warp, uint64_t warps, bool by_exit)
     (void)warp, (void)warps, (void)by_exit;
 }
 
-static void learn(struct learnt *l, uint32_t threads, uint64_t most, bool by_counts)
+static void learn(struct learnt *l, uint32_t threads, uint64_t most, uint32_t every, bool by_counts)
 {
     struct device dev;
     const struct exec_observer observer = {.ctx = l,
@@ -220,6 +221,7 @@ static void learn(struct learnt *l, uint32_t threads, uint64_t most, bool by_cou
                                            .reaches = reaches,
                                            .released = released};
     memset(l, 0, sizeof *l);
+    l->every = every;
     l->out = open_kernel(&dev, threads);
     dev.options.max_warp_insns = most;
     dev.launch.observer = &observer;
@@ -232,12 +234,12 @@ static void learn(struct learnt *l, uint32_t threads, uint64_t most, bool by_cou
 static void one_that_counts_learns_what_one_that_is_told_does(void **state)
 {
     static struct learnt told, counted;
-    const uint32_t threads[] = {32, 29};
+    const uint32_t threads[] = {32, 29, 32}, every[] = {3, 3, 1};
     (void)state;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 3; i++)
         for (uint64_t most = 1; most <= 180; most++) {
-            learn(&told, threads[i], most, false);
-            learn(&counted, threads[i], most, true);
+            learn(&told, threads[i], most, every[i], false);
+            learn(&counted, threads[i], most, every[i], true);
             assert_memory_equal(told.heads, counted.heads, sizeof told.heads);
             assert_memory_equal(told.words, counted.words, sizeof told.words);
             assert_int_equal(told.shared, counted.shared);
