@@ -1,11 +1,13 @@
 /*
- * Warps of a launch without timing: how they begin, where they are, and what they have executed.
- * Both flight.c, which runs them, and endless.c, which looks whether they will ever end, use this.
+ * Warps of a launch without timing: how they begin, where they are, what they have executed, and
+ * what an observer learns of that. Both flight.c, which runs them, and endless.c, which looks
+ * whether they will ever end, use this.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "exec/observe.h"
 #include "exec/positions.h"
 #include "exec/program.h"
 #include "exec/run/run.h"
@@ -26,6 +28,16 @@ int runner_begin_warps(struct runner *r)
     for (uint64_t rest = r->barriers.alive & ~r->begun; rc == SONDE_OK && rest; rest &= rest - 1)
         rc = runner_begin_warp(r, (uint32_t)__builtin_ctzll(rest));
     return rc;
+}
+
+void runner_tell_issue(const struct runner *r, struct exec_warp *warp, uint32_t mask)
+{
+    if (!r->watch[warp->pc])
+        return;
+    if (r->counts)
+        r->counts->heads[warp->pc]++;
+    else
+        r->observer->issues(warp, mask);
 }
 
 /* Where the warps of the CTAs in flight are. */

@@ -82,16 +82,6 @@ static inline enum exec_event run_one(struct runner *r, struct exec_warp *warp, 
     return EXEC_DONE;
 }
 
-void runner_tell_issue(const struct runner *r, struct exec_warp *warp, uint32_t mask)
-{
-    if (!r->watch[warp->pc])
-        return;
-    if (r->counts)
-        r->counts->heads[warp->pc]++;
-    else
-        r->observer->issues(warp, mask);
-}
-
 /* An access that the observer is not told of: true if it was that, and is done. */
 static bool pass_over(const struct runner *r, struct exec_warp *warp, const struct uop *uop,
                       uint32_t mask)

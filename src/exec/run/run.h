@@ -113,15 +113,14 @@ void quick_run(struct runner *r, struct exec_warp *warp, uint64_t most, struct e
 void quick_run_counted(struct runner *r, struct exec_warp *warp, uint64_t most,
                        struct executed *executed);
 
-/* flight.c. The observer learns that the instruction at warp->pc is issued next. */
-void runner_tell_issue(const struct runner *r, struct exec_warp *warp, uint32_t mask);
-
 /* account.c. A warp begins with its first slice, where nobody looks at it before: those of a CTA
  * without barriers then have their registers in one place, one after the other. */
 int runner_begin_warp(struct runner *r, uint32_t index);
 int runner_begin_warps(struct runner *r); /* all that have not begun */
 /* Account for what a warp has executed; an error when a limit is reached. */
 int flight_account(struct runner *r, struct exec_warp *warp, uint64_t insns, uint64_t lanes);
+/* The observer learns that the instruction at warp->pc is issued next. */
+void runner_tell_issue(const struct runner *r, struct exec_warp *warp, uint32_t mask);
 /* Where the warps of the CTAs in flight are, behind this thread's error; `code`. */
 int flights_tell_positions(struct flight *const *flights, uint32_t count, int code);
 
