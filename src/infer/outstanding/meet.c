@@ -71,19 +71,15 @@ static bool leaves_room(const struct meeting *m, const struct ray_result *r,
                                  : m->hits && c->rays > 1;
 }
 
-/* Several rays jump there, with other numbers of requests; or one does, and more requests fit in
- * fewer instructions. */
+/* Several rays jump there; what one alone says may as well be of something else. */
 static bool is_table(const struct meeting *m, const struct candidate *c)
 {
-    bool more_fit = false;
     for (size_t i = 0; i < m->count; i++) {
-        const struct ray_result *r = &m->rays[i];
-        if (!leaves_room(m, r, c)) {
+        if (!leaves_room(m, &m->rays[i], c)) {
             return false;
         }
-        more_fit |= !is_of(r, c->instructions) && ray_requests(&r->ray, r->fits) > c->requests;
     }
-    return c->rays > 1 || more_fit;
+    return c->rays > 1;
 }
 
 bool meet_most(const struct meeting *m, struct bounds *b)
