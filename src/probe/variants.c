@@ -102,9 +102,9 @@ static struct choice choice_of(const char *variant)
         choice.count = (uint32_t)strtoul(dot + 1, &end, 10);
         choice.step = *end == '.' ? (uint32_t)strtoul(end + 1, &end, 10) : 0;
         for (int i = 0; i < TAGS && *end == '.'; i++) {
-            size_t length = strcspn(end + 1, ".");
-            snprintf(choice.tags[i], sizeof(choice.tags[i]), "%.*s", (int)length, end + 1);
-            end += 1 + length;
+            size_t tag = strcspn(end + 1, ".");
+            snprintf(choice.tags[i], sizeof(choice.tags[i]), "%.*s", (int)tag, end + 1);
+            end += 1 + tag;
         }
     }
     return choice;
