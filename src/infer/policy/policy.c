@@ -175,11 +175,12 @@ static int match_policies(struct level *level, bool *matched, uint32_t words, bo
 static int sample_set(struct level *level, struct sample *out, uint32_t words)
 {
     uint32_t lines = (uint32_t)level->conflict.count, count = words * lines;
-    uint32_t *ring = malloc(2 * (size_t)count * sizeof *ring), *order = ring + count;
+    uint32_t *ring = malloc(2 * (size_t)count * sizeof *ring);
     struct rng rng;
     if (!ring) {
         return error_memory();
     }
+    uint32_t *order = ring + count;
     rng_seed(&rng, count);
     rng_permutation(order, &rng, count);
     for (uint32_t i = 0; i < count; i++) {
