@@ -66,4 +66,34 @@ static inline int toy_walk_end(struct toy_walk *walk, struct trace *trace)
     return rc;
 }
 
+/* The cycles of a load at an offset. */
+typedef uint32_t toy_load(void *toy, uint32_t offset);
+
+/* The request's ring is walked, window behind window, with its warm loads before it. */
+static inline int toy_walk_ring(struct trace *trace, toy_load *load, void *toy)
+{
+    const struct trace_request *r = &trace->request;
+    uint64_t window = 0, windows = 1, warm = 0, count = r->ring_count;
+    trace_request_u64(r, "window", &window);
+    trace_request_u64(r, "windows", &windows);
+    trace_request_u64(r, "warm", &warm);
+    if (window == 0 || count == 0) {
+        abort();
+    }
+    struct toy_walk walk = toy_walk_begin(window, windows);
+    uint64_t at = (count - warm % count) % count;
+    for (uint64_t i = 0; i < warm + window * windows; i++, at = (at + 1) % count) {
+        uint32_t cycles = load(toy, r->ring[at]);
+        if (i >= warm) {
+            uint64_t record = i - warm;
+            if (record % window == 0) {
+                walk.start[record / window] = r->ring[at];
+            }
+            walk.latency[record] = cycles;
+            walk.next[record] = r->ring[(at + 1) % count];
+        }
+    }
+    return toy_walk_end(&walk, trace);
+}
+
 #endif

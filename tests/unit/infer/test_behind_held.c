@@ -13,7 +13,7 @@
 
 #include "infer/behind/behind.h"
 #include "infer/level.h"
-#include "support/toy_source.h"
+#include "support/toy_lab.h"
 #include "util/error.h"
 #include "util/rng.h"
 
@@ -43,7 +43,6 @@ struct toy {
     uint32_t set_of[LINES];
     struct set front, behind[MOST_SETS];
     struct rng rng;
-    struct traceset *set;
 };
 
 static bool read_line(struct set *set, uint32_t line, struct rng *victims)
@@ -61,8 +60,9 @@ static bool read_line(struct set *set, uint32_t line, struct rng *victims)
     return hit;
 }
 
-static uint32_t load(struct toy *toy, uint32_t offset)
+static uint32_t load(void *ctx, uint32_t offset)
 {
+    struct toy *toy = ctx;
     uint32_t line = offset / LINE;
     if (read_line(&toy->front, line, NULL)) {
         return NEAR;
@@ -71,31 +71,13 @@ static uint32_t load(struct toy *toy, uint32_t offset)
                                                                                            : MISS;
 }
 
-static int answer(void *ctx, struct trace *trace)
+static int answer(void *toy, struct trace *trace)
 {
-    struct toy *toy = ctx;
-    const struct trace_request *r = &trace->request;
-    uint64_t window = 0, warm = 0, count = r->ring_count;
-    assert_true(trace_request_u64(r, "window", &window));
-    trace_request_u64(r, "warm", &warm);
-    assert_int_equal(count, 2 * LINES);
-    assert_int_equal(warm % count, 0);
-    struct toy_walk walk = toy_walk_begin(window, 1);
-    walk.start[0] = r->ring[0];
-    for (uint64_t i = 0; i < warm + window; i++) {
-        uint32_t cycles = load(toy, r->ring[i % count]);
-        if (i >= warm) {
-            walk.latency[i - warm] = cycles;
-            walk.next[i - warm] = r->ring[(i + 1) % count];
-        }
-    }
-    return toy_walk_end(&walk, trace);
-}
-
-static int get(void *ctx, const struct trace **out, const struct trace_request *request)
-{
-    struct toy *toy = ctx;
-    return toy_get(toy->set, answer, toy, out, request);
+    uint64_t warm = 0;
+    trace_request_u64(&trace->request, "warm", &warm);
+    assert_int_equal(trace->request.ring_count, 2 * LINES);
+    assert_int_equal(warm % (2 * LINES), 0);
+    return toy_walk_ring(trace, load, toy);
 }
 
 static void toy_create(struct toy *toy, uint32_t sets, bool draws)
@@ -108,7 +90,6 @@ static void toy_create(struct toy *toy, uint32_t sets, bool draws)
     for (uint32_t i = 0; i < sets; i++) {
         toy->behind[i].ways = WAYS;
     }
-    assert_int_equal(traceset_create(&toy->set), 0);
 }
 
 /* With so many ways told before. */
@@ -116,22 +97,21 @@ static int examine(struct toy *toy, struct cache_result *result, double ways)
 {
     static const struct level_info info = {"constant_l15", "sm", "const", "constant_l1",
                                            "cg",           0,    6144,    ""};
-    struct infer_options options = {.max_footprint_bytes = REACH};
-    struct dissection *d = calloc(1, sizeof *d);
-    struct trace_source source = {.get = get, .ctx = toy};
-    struct lab lab = {.source = &source, .options = &options, .out = d};
+    struct toy_lab bench;
+    toy_lab_open(&bench, answer, toy, REACH);
     struct level_summary front = {.timing.threshold = 0.5 * (NEAR + HIT)};
-    assert_non_null(d);
-    struct level level = {
-        .lab = &lab, .info = &info, .result = &d->caches[0], .front = &front, .max_window = 6144};
+    struct level level = {.lab = &bench.lab,
+                          .info = &info,
+                          .result = &bench.out->caches[0],
+                          .front = &front,
+                          .max_window = 6144};
     level.timing.threshold = THRESHOLD;
     level.timing.ceiling = CEILING;
     level.line.bytes = LINE;
     attribute_set(&level.result->ways, ways, "1", 0.8, "");
     int rc = behind_held(&level);
     *result = *level.result;
-    traceset_destroy(toy->set);
-    free(d);
+    toy_lab_close(&bench);
     return rc;
 }
 

@@ -14,7 +14,7 @@
 
 #include "infer/behind/behind.h"
 #include "infer/level.h"
-#include "support/toy_source.h"
+#include "support/toy_lab.h"
 #include "util/error.h"
 #include "util/rng.h"
 
@@ -24,7 +24,6 @@ enum { NEAR = 40, HIT = 220, PLAIN = 200, NOISE = 6, STRIDE = 32, FEW = 64, HOLD
 struct toy {
     int more, plain_more;
     struct rng rng;
-    struct traceset *set;
 };
 
 static int answer(void *ctx, struct trace *trace)
@@ -46,35 +45,27 @@ static int answer(void *ctx, struct trace *trace)
     return toy_walk_end(&walk, trace);
 }
 
-static int get(void *ctx, const struct trace **out, const struct trace_request *request)
-{
-    struct toy *toy = ctx;
-    return toy_get(toy->set, answer, toy, out, request);
-}
-
 static struct cache_result examine(int more, int plain_more)
 {
     static const struct level_info info = {"constant_l15", "sm", "const", "constant_l1",
                                            "cg",           0,    6144,    ""};
     struct toy toy = {.more = more, .plain_more = plain_more};
-    struct infer_options options = {.max_footprint_bytes = 65536};
-    struct dissection *d = calloc(1, sizeof *d);
-    struct trace_source source = {.get = get, .ctx = &toy};
-    struct lab lab = {.source = &source, .options = &options, .out = d};
+    struct toy_lab bench;
+    toy_lab_open(&bench, answer, &toy, 65536);
     struct level_summary front = {.timing.threshold = 0.5 * (NEAR + HIT)};
-    assert_non_null(d);
-    assert_int_equal(traceset_create(&toy.set), 0);
     rng_seed(&toy.rng, 3);
-    struct level level = {
-        .lab = &lab, .info = &info, .result = &d->caches[0], .front = &front, .max_window = 6144};
-    lab_absent(&lab, "no such cache shows");
+    struct level level = {.lab = &bench.lab,
+                          .info = &info,
+                          .result = &bench.out->caches[0],
+                          .front = &front,
+                          .max_window = 6144};
+    lab_absent(&bench.lab, "no such cache shows");
     assert_int_equal(behind_in_turn(&level, (struct walk_shape){.stride = STRIDE, .count = FEW}),
                      INFER_UNDECIDED);
     /* What was said before stands where nothing is told. */
-    assert_int_equal(lab.why.status == ATTRIBUTE_ABSENT, !level.result->present);
+    assert_int_equal(bench.lab.why.status == ATTRIBUTE_ABSENT, !level.result->present);
     struct cache_result result = *level.result;
-    traceset_destroy(toy.set);
-    free(d);
+    toy_lab_close(&bench);
     return result;
 }
 

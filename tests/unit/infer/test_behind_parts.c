@@ -13,7 +13,7 @@
 
 #include "infer/behind/behind.h"
 #include "infer/level.h"
-#include "support/toy_source.h"
+#include "support/toy_lab.h"
 #include "util/error.h"
 
 enum {
@@ -40,7 +40,6 @@ struct toy {
     struct set front, behind[MOST_SETS];
     bool resists; /* a line that comes in goes first */
     uint64_t loads;
-    struct traceset *set;
 };
 
 static bool read_line(struct set *set, uint32_t line, bool resists)
@@ -104,26 +103,17 @@ static int answer(void *ctx, struct trace *trace)
     return toy_walk_end(&walk, trace);
 }
 
-static int get(void *ctx, const struct trace **out, const struct trace_request *request)
-{
-    struct toy *toy = ctx;
-    return toy_get(toy->set, answer, toy, out, request);
-}
-
 /* Where `fits` elements fit, one after the other. */
 static int examine(struct toy *toy, struct cache_result *result, uint32_t ways, size_t fits)
 {
     static const struct level_info info = {"constant_l15", "sm", "const", "constant_l1",
                                            "cg",           0,    WINDOW,  ""};
-    static struct dissection dissection; /* large */
-    struct infer_options options = {.max_footprint_bytes = REACH};
-    struct trace_source source = {.get = get, .ctx = toy};
-    struct lab lab = {.source = &source, .options = &options, .out = &dissection};
+    struct toy_lab bench;
+    toy_lab_open(&bench, answer, toy, REACH);
     struct level_summary front = {.timing.threshold = 0.5 * (NEAR + HIT)};
-    memset(&dissection, 0, sizeof dissection);
-    struct level level = {.lab = &lab,
+    struct level level = {.lab = &bench.lab,
                           .info = &info,
-                          .result = &dissection.caches[0],
+                          .result = &bench.out->caches[0],
                           .front = &front,
                           .max_window = WINDOW,
                           .fit = {.stride = ELEMENT, .count = fits, .certain = true}};
@@ -136,11 +126,10 @@ static int examine(struct toy *toy, struct cache_result *result, uint32_t ways, 
     for (uint32_t i = 0; i < toy->sets; i++) {
         toy->behind[i].ways = ways;
     }
-    assert_int_equal(traceset_create(&toy->set), 0);
     int rc = behind_ways(&level);
     *result = *level.result;
     level_free(&level);
-    traceset_destroy(toy->set);
+    toy_lab_close(&bench);
     return rc;
 }
 

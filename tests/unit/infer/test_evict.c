@@ -13,7 +13,7 @@
 
 #include "infer/experiments.h"
 #include "infer/level.h"
-#include "support/toy_source.h"
+#include "support/toy_lab.h"
 #include "support/unchecked.h"
 #include "trace/pool.h"
 #include "util/error.h"
@@ -28,7 +28,6 @@ struct toy {
     uint32_t *held, *used;
     uint32_t clock;
     struct rng rng;
-    struct traceset *set;
 };
 
 UNCHECKED static bool read_line(struct toy *toy, uint32_t offset)
@@ -119,28 +118,19 @@ static int answer_either(void *toy, struct trace *trace)
     return 0;
 }
 
-static int get(void *ctx, const struct trace **out, const struct trace_request *request)
-{
-    struct toy *toy = ctx;
-    return toy_get(toy->set, answer_either, toy, out, request);
-}
-
 /* The lines that a set holds and their length, or 0 and 0. */
 static void examine(struct toy toy, uint64_t bytes, double *ways, double *line, char why[160])
 {
     static const struct level_info info = {"l2", "gpu", "cg", "", "", 0, 6144, ""};
-    struct dissection *d = calloc(1, sizeof *d);
     toy.held = calloc((size_t)toy.sets * toy.ways, sizeof *toy.held);
     toy.used = calloc((size_t)toy.sets * toy.ways, sizeof *toy.used);
-    assert_true(d && toy.held && toy.used);
-    assert_int_equal(traceset_create(&toy.set), 0);
+    assert_true(toy.held && toy.used);
     rng_seed(&toy.rng, 3);
-    struct infer_options options = {.max_footprint_bytes = bytes};
-    struct trace_source source = {.get = get, .ctx = &toy};
-    struct lab lab = {.source = &source, .options = &options, .out = d};
-    struct level level = {.lab = &lab,
+    struct toy_lab bench;
+    toy_lab_open(&bench, answer_either, &toy, bytes);
+    struct level level = {.lab = &bench.lab,
                           .info = &info,
-                          .result = &d->caches[0],
+                          .result = &bench.out->caches[0],
                           .outermost = true,
                           .large = true,
                           .max_window = 1024,
@@ -149,18 +139,17 @@ static void examine(struct toy toy, uint64_t bytes, double *ways, double *line, 
                           .timing.threshold = THRESHOLD};
     int rc = level_evict(&level);
     assert_true(rc == 0 || rc == INFER_UNDECIDED);
-    *ways = rc ? 0 : d->caches[0].ways.value;
-    *line = rc ? 0 : d->caches[0].line.value;
-    memcpy(why, lab.why.reason, sizeof lab.why.reason);
+    *ways = rc ? 0 : bench.out->caches[0].ways.value;
+    *line = rc ? 0 : bench.out->caches[0].line.value;
+    memcpy(why, bench.lab.why.reason, sizeof bench.lab.why.reason);
     if (rc == 0) {
-        const struct policy_result *policy = &d->caches[0].policy;
+        const struct policy_result *policy = &bench.out->caches[0].policy;
         assert_string_equal(policy->name, toy.ways == 1 ? "none" : "lru");
         assert_int_equal(policy->equivalent_count, 0);
     }
-    traceset_destroy(toy.set);
     free(toy.held);
     free(toy.used);
-    free(d);
+    toy_lab_close(&bench);
 }
 
 #define MEMORY (UINT64_C(256) << 20)

@@ -12,7 +12,7 @@
 
 #include "infer/fit/fit.h"
 #include "infer/level.h"
-#include "support/toy_source.h"
+#include "support/toy_lab.h"
 #include "util/rng.h"
 
 enum {
@@ -29,7 +29,6 @@ struct toy {
     uint32_t first, stuck; /* elements from `first` on that miss in each pass */
     double noise;          /* share of loads that look like misses anywhere */
     struct rng rng;
-    struct traceset *set;
 };
 
 static int answer(void *ctx, struct trace *trace)
@@ -52,26 +51,16 @@ static int answer(void *ctx, struct trace *trace)
     return toy_walk_end(&walk, trace);
 }
 
-static int get(void *ctx, const struct trace **out, const struct trace_request *request)
-{
-    struct toy *toy = ctx;
-    return toy_get(toy->set, answer, toy, out, request);
-}
-
 /* On a device of which one load in a hundred is known to look like a miss. */
 static enum fit_verdict ask(uint32_t first, uint32_t stuck, double noise, uint64_t seed)
 {
     static const struct level_info info = {"l2", "gpu", "cg", "", "cg", 0, 0, ""};
     struct toy toy = {.first = first, .stuck = stuck, .noise = noise};
-    struct infer_options options = {.max_footprint_bytes = COUNT * STRIDE};
-    struct dissection *d = calloc(1, sizeof *d);
-    struct trace_source source = {.get = get, .ctx = &toy};
-    struct lab lab = {.source = &source, .options = &options, .out = d};
-    assert_non_null(d);
+    struct toy_lab bench;
+    toy_lab_open(&bench, answer, &toy, COUNT * STRIDE);
     rng_seed(&toy.rng, seed);
-    assert_int_equal(traceset_create(&toy.set), 0);
     struct level level = {
-        .lab = &lab, .info = &info, .result = &d->caches[0], .max_window = WINDOW};
+        .lab = &bench.lab, .info = &info, .result = &bench.out->caches[0], .max_window = WINDOW};
     level.timing.threshold = THRESHOLD;
     level.timing.ceiling = CEILING;
     level.timing.hit_records = 100000;
@@ -83,8 +72,7 @@ static enum fit_verdict ask(uint32_t first, uint32_t stuck, double noise, uint64
     assert_true(fit.noisy);
     fit_free(&fit);
     level_free(&level);
-    traceset_destroy(toy.set);
-    free(d);
+    toy_lab_close(&bench);
     return verdict;
 }
 

@@ -14,7 +14,7 @@
 
 #include "infer/geometry/geometry.h"
 #include "infer/level.h"
-#include "support/toy_source.h"
+#include "support/toy_lab.h"
 
 enum {
     HIT = 100,
@@ -31,7 +31,6 @@ struct toy {
     uint32_t held[SLICES][SETS][WAYS]; /* the first is the next to leave */
     bool late;                         /* a new line is the next to leave */
     bool seen[SLICES];
-    struct traceset *set;
 };
 
 static void put(uint32_t *set, uint32_t at, uint32_t line)
@@ -59,43 +58,24 @@ static bool read_line(struct toy *toy, uint32_t line)
     return false;
 }
 
-static int answer(void *ctx, struct trace *trace)
+static uint32_t load(void *toy, uint32_t offset)
 {
-    struct toy *toy = ctx;
-    const struct trace_request *r = &trace->request;
-    uint64_t window = 0, warm = 0, count = r->ring_count;
-    assert_true(trace_request_u64(r, "window", &window));
-    trace_request_u64(r, "warm", &warm);
-    struct toy_walk walk = toy_walk_begin(window, 1);
-    walk.start[0] = r->ring[0];
-    for (uint64_t i = 0; i < warm + window; i++) {
-        uint64_t at = (count - warm % count + i) % count;
-        uint32_t cycles = read_line(toy, r->ring[at] / LINE) ? HIT : MISS;
-        if (i >= warm) {
-            walk.latency[i - warm] = cycles;
-            walk.next[i - warm] = r->ring[(at + 1) % count];
-        }
-    }
-    return toy_walk_end(&walk, trace);
+    return read_line(toy, offset / LINE) ? HIT : MISS;
 }
 
-static int get(void *ctx, const struct trace **out, const struct trace_request *request)
+static int answer(void *toy, struct trace *trace)
 {
-    struct toy *toy = ctx;
-    return toy_get(toy->set, answer, toy, out, request);
+    return toy_walk_ring(trace, load, toy);
 }
 
 /* Lines that the toy is found to hold; `period`: of the slices that are known to take turns. */
 static size_t count_held(struct toy *toy, const char *policy, uint32_t period)
 {
     static const struct level_info info = {"l2", "gpu", "cg", "", "cg", 0, 0, ""};
-    struct infer_options options = {.max_footprint_bytes = 1 << 20};
-    struct dissection *d = calloc(1, sizeof *d);
-    struct trace_source source = {.get = get, .ctx = toy};
-    struct lab lab = {.source = &source, .options = &options, .out = d};
-    assert_non_null(d);
-    assert_int_equal(traceset_create(&toy->set), 0);
-    struct level level = {.lab = &lab, .info = &info, .result = &d->caches[0], .max_window = 64};
+    struct toy_lab bench;
+    toy_lab_open(&bench, answer, toy, 1 << 20);
+    struct level level = {
+        .lab = &bench.lab, .info = &info, .result = &bench.out->caches[0], .max_window = 64};
     level.timing.threshold = THRESHOLD;
     level.timing.ceiling = 2.0 * MISS;
     level.timing.fetch_bytes = LINE;
@@ -107,8 +87,7 @@ static size_t count_held(struct toy *toy, const char *policy, uint32_t period)
     snprintf(level.result->policy.name, sizeof level.result->policy.name, "%s", policy);
     size_t held = 0;
     int rc = level_held(&level, &held);
-    traceset_destroy(toy->set);
-    free(d);
+    toy_lab_close(&bench);
     return rc == 0 ? held : 0;
 }
 

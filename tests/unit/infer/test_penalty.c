@@ -12,13 +12,12 @@
 
 #include "infer/experiments.h"
 #include "infer/level.h"
-#include "support/toy_source.h"
+#include "support/toy_lab.h"
 
 enum { HIT = 300, FAR = 360, MEMORY = 710, THRESHOLD = 330, CEILING = 540 };
 
 struct toy {
     unsigned far; /* of ten loads that miss, so many are answered by the other part */
-    struct traceset *set;
 };
 
 static int answer(void *ctx, struct trace *trace)
@@ -43,23 +42,16 @@ static int answer(void *ctx, struct trace *trace)
     return toy_walk_end(&walk, trace);
 }
 
-static int get(void *ctx, const struct trace **out, const struct trace_request *request)
-{
-    struct toy *toy = ctx;
-    return toy_get(toy->set, answer, toy, out, request);
-}
-
 static double memory_of(struct toy *toy, double *confidence)
 {
     static const struct level_info info = {"l2", "gpu", "cg", "", "", 0, 0, ""};
-    struct infer_options options = {.max_footprint_bytes = 1 << 20};
-    struct dissection *d = calloc(1, sizeof *d);
-    struct trace_source source = {.get = get, .ctx = toy};
-    struct lab lab = {.source = &source, .options = &options, .out = d};
-    assert_non_null(d);
-    assert_int_equal(traceset_create(&toy->set), 0);
-    struct level level = {
-        .lab = &lab, .info = &info, .result = &d->caches[0], .max_window = 256, .outermost = true};
+    struct toy_lab bench;
+    toy_lab_open(&bench, answer, toy, 1 << 20);
+    struct level level = {.lab = &bench.lab,
+                          .info = &info,
+                          .result = &bench.out->caches[0],
+                          .max_window = 256,
+                          .outermost = true};
     level.timing.threshold = THRESHOLD;
     level.timing.ceiling = CEILING;
     level.timing.hit_cycles = HIT;
@@ -67,11 +59,10 @@ static double memory_of(struct toy *toy, double *confidence)
     level.fit.stride = 128;
     level.fit.count = 512;
     assert_int_equal(level_penalty(&level), 0);
-    double miss = d->memory_latency.value;
-    *confidence = d->memory_latency.confidence;
+    double miss = bench.out->memory_latency.value;
+    *confidence = bench.out->memory_latency.confidence;
     level_free(&level);
-    traceset_destroy(toy->set);
-    free(d);
+    toy_lab_close(&bench);
     return miss;
 }
 

@@ -13,7 +13,7 @@
 
 #include "infer/geometry/geometry.h"
 #include "infer/level.h"
-#include "support/toy_source.h"
+#include "support/toy_lab.h"
 #include "util/error.h"
 
 enum {
@@ -31,7 +31,6 @@ struct toy {
     uint32_t held[SETS][WAYS], used[SETS][WAYS], clock;
     uint32_t farthest; /* element of a ring that was asked for */
     uint32_t beside;   /* lines beside each other that share a set; 0: none do */
-    struct traceset *set;
 };
 
 /* LRU; each 32 lines in a row, from a multiple of 32 on, lie in 32 sets. */
@@ -89,23 +88,14 @@ static int answer(void *ctx, struct trace *trace)
     return toy_walk_end(&walk, trace);
 }
 
-static int get(void *ctx, const struct trace **out, const struct trace_request *request)
-{
-    struct toy *toy = ctx;
-    return toy_get(toy->set, answer, toy, out, request);
-}
-
 /* A level whose lines, ways and edge are known: `lines` fit, one more does not. */
 static int examine(struct toy *toy, struct cache_result *result, size_t lines)
 {
     static const struct level_info info = {"l2", "gpu", "cg", "", "cg", 0, 0, ""};
-    struct infer_options options = {.max_footprint_bytes = 1 << 20};
-    struct dissection *d = calloc(1, sizeof *d);
-    struct trace_source source = {.get = get, .ctx = toy};
-    struct lab lab = {.source = &source, .options = &options, .out = d};
-    assert_non_null(d);
-    assert_int_equal(traceset_create(&toy->set), 0);
-    struct level level = {.lab = &lab, .info = &info, .result = &d->caches[0], .max_window = 1024};
+    struct toy_lab bench;
+    toy_lab_open(&bench, answer, toy, 1 << 20);
+    struct level level = {
+        .lab = &bench.lab, .info = &info, .result = &bench.out->caches[0], .max_window = 1024};
     level.timing.threshold = THRESHOLD;
     level.timing.ceiling = CEILING;
     level.timing.hit_records = 100000;
@@ -119,8 +109,7 @@ static int examine(struct toy *toy, struct cache_result *result, size_t lines)
     *result = *level.result;
     level.conflict.count = 0; /* no group was found: nothing is to be freed */
     level_free(&level);
-    traceset_destroy(toy->set);
-    free(d);
+    toy_lab_close(&bench);
     return rc;
 }
 

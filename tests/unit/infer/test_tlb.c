@@ -457,25 +457,38 @@ static void missing_data_hide_neither_a_hit_nor_a_miss(void **state)
 }
 
 /* A walk for which L2 has room for as many lines as `data`, or for all. */
-static void begin_behind(struct tlb_lab *tl, struct lab *lab, struct gpu *gpu, struct data *data,
-                         uint32_t lines)
+static struct behind {
+    struct gpu gpu;
+    struct data data;
+    struct lab lab;
+    struct tlb_lab tl;
+} behind; /* large */
+
+static struct tlb_lab *begin_behind(uint32_t lines)
 {
     static struct infer_options options = {
         .max_window = WINDOW, .max_footprint_bytes = 1 << 30, .max_mapped_bytes = 1 << 30};
     static struct trace_source source;
-    source = (struct trace_source){.get = get, .ctx = gpu};
+    source = (struct trace_source){.get = get, .ctx = &behind.gpu};
     memset(&found, 0, sizeof found);
-    memset(data, 0, sizeof *data);
+    memset(&behind, 0, sizeof behind);
     found.cache_count = 1;
-    *lab = (struct lab){.source = &source, .options = &options, .out = &found};
-    *gpu = (struct gpu){.level = {{.sets = 1, .ways = 16}, {.sets = 1, .ways = 100}}};
-    data->lines = lines;
-    gpu->data = lines ? data : NULL;
+    behind.lab = (struct lab){.source = &source, .options = &options, .out = &found};
+    behind.gpu = (struct gpu){.level = {{.sets = 1, .ways = 16}, {.sets = 1, .ways = 100}}};
+    behind.data.lines = lines;
+    behind.gpu.data = lines ? &behind.data : NULL;
     for (size_t k = 0; k < 2; k++) {
-        memset(gpu->level[k].page, 0xff, sizeof gpu->level[k].page);
+        memset(behind.gpu.level[k].page, 0xff, sizeof behind.gpu.level[k].page);
     }
-    assert_int_equal(traceset_create(&gpu->set), 0);
-    assert_int_equal(tlb_lab_begin(tl, lab), 0);
+    assert_int_equal(traceset_create(&behind.gpu.set), 0);
+    assert_int_equal(tlb_lab_begin(&behind.tl, &behind.lab), 0);
+    return &behind.tl;
+}
+
+static void end_behind(void)
+{
+    tlb_lab_end(&behind.tl);
+    traceset_destroy(behind.gpu.set);
 }
 
 static const struct tlb_level behind_first = {
@@ -486,20 +499,15 @@ static const struct tlb_level behind_first = {
 static void drawn_places_are_walked_where_l2_is_seen_to_hold_them(void **state)
 {
     (void)state;
-    static struct data data; /* large */
-    static struct gpu gpu;
     static const uint32_t lines[] = {0, 1800};
     for (size_t i = 0; i < 2; i++) {
-        struct tlb_lab tl;
-        struct lab lab;
+        struct tlb_lab *tl = begin_behind(lines[i]);
         struct tlb_drawn drawn;
-        begin_behind(&tl, &lab, &gpu, &data, lines[i]);
-        assert_int_equal(tlb_ask_drawn(&tl, &drawn, &behind_first, 200 * PAGE, 200), 0);
+        assert_int_equal(tlb_ask_drawn(tl, &drawn, &behind_first, 200 * PAGE, 200), 0);
         assert_int_equal(drawn.asked, lines[i] == 0);
         assert_int_equal(drawn.misses, lines[i] == 0);
-        assert_true(tl.data_cycles <= 0);
-        tlb_lab_end(&tl);
-        traceset_destroy(gpu.set);
+        assert_true(tl->data_cycles <= 0);
+        end_behind();
     }
 }
 
@@ -507,18 +515,13 @@ static void drawn_places_are_walked_where_l2_is_seen_to_hold_them(void **state)
 static void lines_that_l2_misses_are_no_pages(void **state)
 {
     (void)state;
-    static struct data data; /* large */
-    static struct gpu gpu;
     static const uint32_t lines[] = {0, 1800};
     for (size_t i = 0; i < 2; i++) {
-        struct tlb_lab tl;
-        struct lab lab;
         bool missing = false;
-        begin_behind(&tl, &lab, &gpu, &data, lines[i]);
-        assert_int_equal(tlb_is_missing_lines(&tl, &missing, &behind_first, 1000 * PAGE), 0);
+        struct tlb_lab *tl = begin_behind(lines[i]);
+        assert_int_equal(tlb_is_missing_lines(tl, &missing, &behind_first, 1000 * PAGE), 0);
         assert_int_equal(missing, lines[i] > 0);
-        tlb_lab_end(&tl);
-        traceset_destroy(gpu.set);
+        end_behind();
     }
 }
 
