@@ -422,7 +422,8 @@ static int run_device_experiments(struct lab *lab, uint32_t selected, bool named
 static void withdraw_sampled_size(const struct level *level)
 {
     struct cache_result *result = level->result;
-    if (level->sampled_size && result->ways.status != ATTRIBUTE_MEASURED) {
+    if (level->sampled_size && result->size.status == ATTRIBUTE_MEASURED &&
+        result->ways.status != ATTRIBUTE_MEASURED) {
         char reason[160];
         snprintf(reason, sizeof reason,
                  "%.4g MiB fit, as far as samples tell; how much more all sets hold does not show",

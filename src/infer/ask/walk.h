@@ -62,13 +62,15 @@ struct walk_plan {
     uint32_t scale;        /* bytes that an offset of the shape counts; 0: 1 */
     uint32_t shared_bytes; /* carve-out to ask for; 0: the probe's choice */
     uint32_t run;          /* tells repeats apart */
-    uint32_t repeats;      /* walks of which each record is the least of; 0: 1 */
+    uint32_t repeats;      /* walks, of which the least of each record is kept; 0: 1 */
     uint32_t turns;        /* 2: either half of the ring has each offset once (op=local); 0: 1 */
     const struct walk_filler *filler; /* goes with rings that are given; NULL: none */
     /* The first elements of the ring, whose sets filler accesses leave alone; 0: all. */
     size_t guarded;
     struct walk_mirror mirror; /* what the latencies pass through */
 };
+
+enum { WALK_REPEATED = 20000 }; /* is added to `run` from one repeat to the next */
 
 struct walk {
     const uint32_t *latency; /* cycles; window after window */
@@ -106,7 +108,6 @@ const struct path_info *path_find(const char *op);
  * something else is refused (undecided). Where the path cannot be touched, ordered loads warm it
  * instead. A walk beyond the path's reach is undecided. walk_free() what succeeded.
  */
-enum { WALK_REPEATED = 20000 }; /* is added to `run` from one repeat to the next */
 int walk_run(struct lab *lab, struct walk *out, const struct walk_plan *plan);
 void walk_free(struct walk *walk);
 /*

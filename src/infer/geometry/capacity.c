@@ -268,6 +268,7 @@ static int check_nearer(struct level *level)
     const size_t count = level->fit.count;
     double near, median;
     bool slower = false;
+    level->hides_nearer = false; /* of an earlier search */
     if (level->front || level->outermost || path->interleave > 1 || count < limits.few_lines) {
         return 0;
     }

@@ -58,7 +58,7 @@ static int is_noisy(struct level *level, bool *noisy)
     return 0;
 }
 
-/* As if nothing had been asked of the level. */
+/* What was told of the level, and why not, as if nothing had been asked. */
 static void forget(struct level *level)
 {
     struct cache_result *r = level->result, none = {.path_interleave = r->path_interleave};
@@ -80,7 +80,9 @@ int level_begin_repeated(struct level *level, bool *begun)
     if (rc || !noisy) {
         return rc;
     }
-    for (size_t i = 0; (rc == 0 || lab_soft(rc)) && !*begun && i < 2; i++) {
+    for (size_t i = 0;
+         (rc == 0 || lab_soft(rc)) && !*begun && i < sizeof limits.repeats / sizeof *limits.repeats;
+         i++) {
         forget(level);
         level->repeats = limits.repeats[i];
         rc = begin_once(level);

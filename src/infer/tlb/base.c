@@ -342,6 +342,16 @@ double tlb_excess_of(const struct tlb_lab *tl, double cycles, uint32_t unit, dou
                             : cycles * (tl->reference / now) - tl->reference;
 }
 
+int tlb_end_apart(struct tlb_lab *tl, bool *lacks, uint32_t run, int rc)
+{
+    tl->run = run;
+    *lacks = rc && lab_soft(rc);
+    if (*lacks) {
+        tl->lab->why = (struct refusal){0};
+    }
+    return *lacks ? 0 : rc;
+}
+
 void tlb_lab_end(struct tlb_lab *tl)
 {
     tlb_forget_lines(tl);

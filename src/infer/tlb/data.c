@@ -76,13 +76,13 @@ int tlb_learn_data(struct tlb_lab *tl, size_t lines, bool *learnt)
     return *learnt ? tlb_measure_data(tl, 2 * lines) : 0;
 }
 
-int tlb_ask_second_lines(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
-                         uint64_t stride, size_t pages)
+/* Slow first and second lines of pages that are walked by two lines each. */
+static int count_slow(struct tlb_lab *tl, size_t *first, size_t *second,
+                      const struct tlb_level *level, uint64_t stride, size_t pages)
 {
     struct tlb_ring ring = {.count = 2 * pages};
     struct tlb_view view;
-    size_t first = 0, second = 0;
-    *data = true;
+    *first = *second = 0;
     ring.unit = malloc(ring.count * sizeof *ring.unit);
     if (!ring.unit) {
         return error_memory();
@@ -99,29 +99,36 @@ int tlb_ask_second_lines(struct tlb_lab *tl, bool *data, const struct tlb_level 
     /* The second one's translation is at hand in the first level. */
     double half = (tl->data_cycles > 0 ? tl->data_cycles : level->penalty) / 2;
     for (size_t i = 0; i < view.count; i++) {
-        first += i % 2 == 0 && view.slow[i];
-        second += i % 2 == 1 && view.excess[i] > half;
+        *first += i % 2 == 0 && view.slow[i];
+        *second += i % 2 == 1 && view.excess[i] > half;
     }
     tlb_view_free(&view);
-    *data = first < 2 || (double)second > limits.second_share * (double)first;
     return 0;
+}
+
+int tlb_ask_second_lines(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
+                         uint64_t stride, size_t pages)
+{
+    size_t first, second;
+    int rc = count_slow(tl, &first, &second, level, stride, pages);
+    *data = rc || first < 2 || (double)second > limits.second_share * (double)first;
+    return rc;
 }
 
 int tlb_is_missing_lines(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
                          uint64_t reach)
 {
     const uint32_t run = tl->run;
+    size_t first, second;
+    bool lacks;
     *data = false;
     if (tl->data_cycles > 0 || tl->rough) {
         return 0;
     }
     tl->run += limits.own_run;
-    int rc = tlb_ask_second_lines(tl, data, level, level->page, (size_t)(reach / level->page));
-    tl->run = run;
-    if (rc && lab_soft(rc)) { /* an older recording */
-        tl->lab->why = (struct refusal){0};
-        *data = false;
-        rc = 0;
-    }
+    int rc = count_slow(tl, &first, &second, level, level->page, (size_t)(reach / level->page));
+    rc = tlb_end_apart(tl, &lacks, run, rc);
+    /* Where nothing is slow this time, nothing is missing. */
+    *data = rc == 0 && !lacks && (double)second > limits.second_share * fmax(2, (double)first);
     return rc;
 }

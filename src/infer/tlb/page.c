@@ -112,15 +112,12 @@ static int miss_again(struct tlb_lab *tl, struct tlb_level *level, bool *all, ui
 {
     const uint32_t run = tl->run;
     double share = 0, none;
+    bool lacks;
     tl->run += limits.again_run;
     int rc =
         slow_shares(tl, &share, &none, level, stride, elements_of(tl, level, reach, stride), 0);
-    tl->run = run;
-    *all = rc || share >= limits.all_share;
-    if (rc && lab_soft(rc)) {
-        tl->lab->why = (struct refusal){0};
-        rc = 0;
-    }
+    rc = tlb_end_apart(tl, &lacks, run, rc);
+    *all = lacks || share >= limits.all_share;
     return rc;
 }
 
@@ -169,14 +166,17 @@ int tlb_page(struct tlb_lab *tl, struct tlb_level *level, uint64_t reach)
         rc = slow_shares(tl, &share, &second_share, level, stride, count, page / 2);
         bool fewer = rc == 0 && !all && share < limits.all_share;
         rc = fewer ? miss_again(tl, level, &all, stride, longer) : rc;
-        if (fewer && rc == 0 && !all) {
+        bool wider = fewer && rc == 0 && !all;
+        if (wider) {
             stride *= 2;
             rc = widen(tl, level, &stride, longer, &share);
-            page = 2 * stride; /* halved below */
-            share = second_share = 1;
+            page = stride;
         }
         if (rc) {
             return rc;
+        }
+        if (wider) {
+            continue;
         }
         if (!tl->rough && share < limits.all_share / 2) {
             return lab_undecided(tl->lab, "pages that missed do so no longer");

@@ -66,7 +66,6 @@ int tlb_penalty_again(struct tlb_lab *tl, struct tlb_penalties *out, const struc
     int rc = tlb_ring_of_pages(tl, &ring, stride, (size_t)(reach / stride), 0);
     rc = rc ? rc : tlb_view(tl, &view, &ring, level, 1);
     free(ring.unit);
-    tl->run = run;
     if (rc == 0 && view.slow_count > 0) {
         double excess;
         rc = excess_of(tl, &excess, level, &view);
@@ -75,11 +74,8 @@ int tlb_penalty_again(struct tlb_lab *tl, struct tlb_penalties *out, const struc
         }
     }
     tlb_view_free(&view);
-    if (rc && lab_soft(rc)) { /* an older recording, or no time is left */
-        tl->lab->why = (struct refusal){0};
-        rc = 0;
-    }
-    return rc;
+    bool lacks;
+    return tlb_end_apart(tl, &lacks, run, rc);
 }
 
 /* What takes so much more than a miss of the level alone missed data, too. */
@@ -105,7 +101,6 @@ static int penalty_apart(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
     int rc = tlb_ring_drawn(tl, &ring, level, (size_t)(reach / level->page), true);
     rc = rc ? rc : tlb_view(tl, &view, &ring, level, 1);
     free(ring.unit);
-    tl->run = run;
     double alone = view.miss_low - level->before;
     if (rc == 0 && view.slow_count > 0 && has_data(tl, level->penalty - alone)) {
         char id[24];
@@ -117,11 +112,8 @@ static int penalty_apart(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
         attribute_set(&out->miss_penalty, alone, "cycles", limits.alone, id);
     }
     tlb_view_free(&view);
-    if (rc && lab_soft(rc)) { /* an older recording, or no time is left */
-        tl->lab->why = (struct refusal){0};
-        rc = 0;
-    }
-    return rc;
+    bool lacks;
+    return tlb_end_apart(tl, &lacks, run, rc);
 }
 
 int tlb_penalty_settle(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,

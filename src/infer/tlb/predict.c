@@ -188,18 +188,6 @@ static int ask_data(struct tlb_lab *tl, bool *holds, const struct tlb_level *lev
     return rc;
 }
 
-/* Ends walks whose requests are numbered apart, so that all others stay those of recordings: an
- * older recording *lacks them, which is no error. */
-static int end_apart(struct tlb_lab *tl, bool *lacks, uint32_t run, int rc)
-{
-    tl->run = run;
-    *lacks = rc && lab_soft(rc);
-    if (*lacks) {
-        tl->lab->why = (struct refusal){0};
-    }
-    return *lacks ? 0 : rc;
-}
-
 /* What a recording lacks holds. What the device refuses is not known: INFER_UNDECIDED. */
 static int ask(struct tlb_lab *tl, bool *holds, const struct tlb_level *level, uint64_t reach,
                int (*question)(struct tlb_lab *, bool *, const struct tlb_level *, uint64_t))
@@ -238,7 +226,8 @@ static int holds_lines(struct tlb_lab *tl, bool *holds, size_t pages)
 {
     const struct dissection *out = tl->lab->out;
     const struct cache_result *last = &out->caches[out->cache_count - 1];
-    const struct tlb_lab before = *tl;
+    const uint32_t run = tl->run;
+    const size_t data_lines = tl->data_lines;
     size_t lines = 2 * pages * limits.held_times;
     bool lacks;
     *holds = last->size.status == ATTRIBUTE_MEASURED &&
@@ -247,10 +236,10 @@ static int holds_lines(struct tlb_lab *tl, bool *holds, size_t pages)
         return 0;
     }
     tl->run += limits.drawn_run;
-    int rc = end_apart(tl, &lacks, before.run, tlb_measure_data(tl, lines));
+    int rc = tlb_end_apart(tl, &lacks, run, tlb_measure_data(tl, lines));
     *holds = rc == 0 && !lacks && tl->data_cycles <= 0;
     tl->data_cycles = tl->data_most = 0;
-    tl->data_lines = *holds ? tl->data_lines : before.data_lines;
+    tl->data_lines = *holds ? tl->data_lines : data_lines;
     return rc;
 }
 
@@ -270,7 +259,7 @@ int tlb_ask_drawn(struct tlb_lab *tl, struct tlb_drawn *out, const struct tlb_le
     }
     rc = tlb_ring_drawn(tl, &ring, level, pages, true);
     tl->run += limits.drawn_run;
-    rc = end_apart(tl, &lacks, run, rc ? rc : tlb_view(tl, &view, &ring, level, 1));
+    rc = tlb_end_apart(tl, &lacks, run, rc ? rc : tlb_view(tl, &view, &ring, level, 1));
     free(ring.unit);
     if (rc || lacks) {
         return rc;

@@ -45,6 +45,7 @@ struct scope {
     uint32_t *turned;     /* the ring from another page on; owned */
     uint32_t sms;         /* as the device tells, once measured */
     uint32_t round;       /* repeats of the whole */
+    uint32_t repeats;     /* walks of a measurement */
     bool fresh;           /* other pages each time */
     bool afresh;          /* each time another group of pages is walked again */
     size_t group;         /* the next one */
@@ -110,8 +111,7 @@ static int measure(struct scope *s, double *median, uint32_t other)
 {
     uint32_t all[REPEATS * AGAIN];
     size_t kept = 0;
-    uint32_t repeats = 4 * s->tl->record_noise < s->level->penalty ? 1 : REPEATS;
-    for (uint32_t run = 0; run < repeats; run++) {
+    for (uint32_t run = 0; run < s->repeats; run++) {
         struct trace_request request;
         const struct trace *trace;
         size_t count, one;
@@ -285,8 +285,9 @@ static int try_others(struct scope *s, uint32_t *sharing, struct tlb_result *out
     enum seen seen[SCOPE_OTHERS] = {NO_SUCH_SM};
     uint32_t count = s->sms - 1 < limits.others ? s->sms - 1 : limits.others;
     int rc = 0;
-    if (s->fresh && s->shift + count > s->shifts) { /* pages that nobody has walked end */
-        count = (uint32_t)(s->shifts - s->shift);
+    if (s->fresh) { /* pages that nobody has walked end */
+        size_t most = (s->shifts - s->shift) / s->repeats;
+        count = count < most ? count : (uint32_t)most;
     }
     for (uint32_t k = 0; rc == 0 && k < count; k++) {
         rc = try_one(s, &seen[k], k, alone, own);
@@ -357,7 +358,7 @@ static int find_scope(struct scope *s, struct tlb_result *out)
     out->scope[0] = '\0';
     s->fresh = true;
     s->shift = 1 + (s->group + groups_of(s) - 1) / groups_of(s);
-    rc = s->shifts > s->shift + limits.itself
+    rc = s->shifts >= s->shift + (limits.itself + 1) * s->repeats
              ? measure_itself(s, &alone, &own)
              : lab_undecided(s->tl->lab, "an SM finds with nobody's help what it did not find at "
                                          "first, and there is no memory for other pages");
@@ -366,7 +367,10 @@ static int find_scope(struct scope *s, struct tlb_result *out)
 
 int tlb_scope(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level)
 {
-    struct scope s = {.tl = tl, .level = level, .again = pages_again(level->fits)};
+    struct scope s = {.tl = tl,
+                      .level = level,
+                      .again = pages_again(level->fits),
+                      .repeats = 4 * tl->record_noise < level->penalty ? 1 : REPEATS};
     size_t most = (size_t)(tl->limit_bytes / level->page), held = level->fits;
     held = held > level->in_front ? held : level->in_front; /* SM 0's first level, too */
     size_t pages = 2 * held;

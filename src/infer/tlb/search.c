@@ -248,7 +248,6 @@ static int find_level(struct tlb_lab *tl, struct tlb_search *search, struct tlb_
     return rc;
 }
 
-/* What a walk says of the level's misses, in place of the walk that showed it. */
 void tlb_believe(const struct tlb_lab *tl, struct tlb_search *search, struct tlb_level *level,
                  double low, double middle, double high)
 {
@@ -367,12 +366,8 @@ static int look_inside(struct tlb_lab *tl, const struct tlb_search *start,
         rc = walk_reach(tl, &inner, &found, &within);
         *stride = rc == 0 && found ? at : *stride;
     }
-    tl->run = run;
-    if (rc && lab_soft(rc)) { /* an older recording */
-        tl->lab->why.reason[0] = '\0';
-        rc = 0;
-    }
-    return rc;
+    bool lacks;
+    return tlb_end_apart(tl, &lacks, run, rc);
 }
 
 /*

@@ -11,7 +11,7 @@
  * shows of its elements), data.c (missing data), begin.c; miss_counts.c; page.c (the page),
  * predict.c (whether it holds elsewhere), fit.c (the entries), turns.c, counted.c and sets.c (the
  * sets), scope.c; visits.c (walks over a set's pages), rule.c and victims.c (its policy), policy.c;
- * tlb.c (the search for levels).
+ * penalty.c, refuse.c; search.c (the search for a level); tlb.c (one level after the other).
  */
 #ifndef SONDE_INFER_TLB_H
 #define SONDE_INFER_TLB_H
@@ -58,6 +58,9 @@ struct tlb_lab {
 
 int tlb_lab_begin(struct tlb_lab *tl, struct lab *lab);
 void tlb_lab_end(struct tlb_lab *tl);
+/* Ends walks whose requests are numbered apart, from `run` on, so that all others stay those of
+ * recordings. An older recording *lacks them, or no time is left for them, which is no error. */
+int tlb_end_apart(struct tlb_lab *tl, bool *lacks, uint32_t run, int rc);
 
 /* Where the line of element i of a walk over pages lies, in units; `turn` gives others of its page.
  */

@@ -81,6 +81,7 @@ static void few_loads_beyond_the_ceiling_are_no_class(void **state)
     struct toy toy = {.far = 9};
     double confidence = 0;
     assert_true(memory_of(&toy, &confidence) == FAR);
+    assert_true(confidence > 0.9);
 }
 
 int main(void)

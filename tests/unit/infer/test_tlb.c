@@ -525,6 +525,17 @@ static void lines_that_l2_misses_are_no_pages(void **state)
     }
 }
 
+/* Few pages are all translated: nothing is slow there, and that is no missing line. */
+static void where_nothing_is_slow_no_line_is_missing(void **state)
+{
+    (void)state;
+    bool missing = true;
+    struct tlb_lab *tl = begin_behind(0);
+    assert_int_equal(tlb_is_missing_lines(tl, &missing, &behind_first, 10 * PAGE), 0);
+    assert_false(missing);
+    end_behind();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -553,6 +564,7 @@ int main(void)
         cmocka_unit_test(missing_data_hide_neither_a_hit_nor_a_miss),
         cmocka_unit_test(drawn_places_are_walked_where_l2_is_seen_to_hold_them),
         cmocka_unit_test(lines_that_l2_misses_are_no_pages),
+        cmocka_unit_test(where_nothing_is_slow_no_line_is_missing),
         cmocka_unit_test(rows_of_memory_are_no_misses_of_a_level),
         cmocka_unit_test(fewer_entries_than_lines_of_a_group_show_where_lines_differ),
         cmocka_unit_test(behind_a_level_that_keeps_what_it_has_all_entries_show),

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "infer/ask/walk.h"
-#include "support/toy_source.h"
+#include "support/toy_lab.h"
 
 enum { COUNT = 4, WINDOW = 8, HIT = 100, MISS = 107, NOISE = 20 };
 
@@ -17,7 +17,6 @@ static const uint32_t ring[COUNT] = {0, 64, 128, 192};
 struct toy {
     bool turns; /* the second walk begins elsewhere */
     unsigned asked;
-    struct traceset *set;
 };
 
 /* Element 1 misses. Of each walk every third record has noise, at another place each time. */
@@ -36,19 +35,9 @@ static int answer(void *ctx, struct trace *trace)
     return toy_walk_end(&walk, trace);
 }
 
-static int get(void *ctx, const struct trace **out, const struct trace_request *request)
-{
-    struct toy *toy = ctx;
-    return toy_get(toy->set, answer, toy, out, request);
-}
-
-static int run(struct walk *walk, struct toy *toy, uint32_t repeats,
+static int run(struct walk *walk, struct toy_lab *bench, uint32_t repeats,
                const struct walk_mirror *mirror)
 {
-    static struct dissection dissection; /* large */
-    struct infer_options options = {.max_footprint_bytes = 65536};
-    struct trace_source source = {.get = get, .ctx = toy};
-    struct lab lab = {.source = &source, .options = &options, .out = &dissection};
     struct walk_plan plan = {.op = "const",
                              .shape = {.ring = ring, .count = COUNT},
                              .warm = COUNT,
@@ -56,7 +45,7 @@ static int run(struct walk *walk, struct toy *toy, uint32_t repeats,
                              .windows = 1,
                              .repeats = repeats,
                              .mirror = *mirror};
-    return walk_run(&lab, walk, &plan);
+    return walk_run(&bench->lab, walk, &plan);
 }
 
 static void the_least_of_each_record_counts(void **state)
@@ -65,20 +54,21 @@ static void the_least_of_each_record_counts(void **state)
     static const struct walk_mirror none = {0}, mirror = {.above = 90, .upto = 110, .sum = 207};
     struct toy toy = {0};
     struct walk walk;
-    assert_int_equal(traceset_create(&toy.set), 0);
-    assert_int_equal(run(&walk, &toy, 2, &none), 0);
+    struct toy_lab bench;
+    toy_lab_open(&bench, answer, &toy, 65536);
+    assert_int_equal(run(&walk, &bench, 2, &none), 0);
     assert_int_equal(toy.asked, 2);
     for (size_t i = 0; i < WINDOW; i++) {
         assert_int_equal(walk.latency[i], walk_element(&walk, i) == 1 ? MISS : HIT);
     }
     walk_free(&walk);
-    assert_int_equal(run(&walk, &toy, 2, &mirror), 0); /* the same walks, seen in the mirror */
+    assert_int_equal(run(&walk, &bench, 2, &mirror), 0); /* the same walks, seen in the mirror */
     assert_int_equal(toy.asked, 2);
     for (size_t i = 0; i < WINDOW; i++) {
         assert_int_equal(walk.latency[i], walk_element(&walk, i) == 1 ? HIT : MISS);
     }
     walk_free(&walk);
-    traceset_destroy(toy.set);
+    toy_lab_close(&bench);
 }
 
 static void one_walk_is_as_it_was_recorded(void **state)
@@ -87,13 +77,14 @@ static void one_walk_is_as_it_was_recorded(void **state)
     static const struct walk_mirror none = {0};
     struct toy toy = {0};
     struct walk walk;
-    assert_int_equal(traceset_create(&toy.set), 0);
-    assert_int_equal(run(&walk, &toy, 0, &none), 0);
+    struct toy_lab bench;
+    toy_lab_open(&bench, answer, &toy, 65536);
+    assert_int_equal(run(&walk, &bench, 0, &none), 0);
     assert_int_equal(toy.asked, 1);
     assert_int_equal(walk.latency[0], HIT + NOISE);
     assert_int_equal(walk.latency[1], MISS);
     walk_free(&walk);
-    traceset_destroy(toy.set);
+    toy_lab_close(&bench);
 }
 
 static void walks_that_begin_elsewhere_are_not_compared(void **state)
@@ -102,9 +93,10 @@ static void walks_that_begin_elsewhere_are_not_compared(void **state)
     static const struct walk_mirror none = {0};
     struct toy toy = {.turns = true};
     struct walk walk;
-    assert_int_equal(traceset_create(&toy.set), 0);
-    assert_int_equal(run(&walk, &toy, 2, &none), INFER_UNDECIDED);
-    traceset_destroy(toy.set);
+    struct toy_lab bench;
+    toy_lab_open(&bench, answer, &toy, 65536);
+    assert_int_equal(run(&walk, &bench, 2, &none), INFER_UNDECIDED);
+    toy_lab_close(&bench);
 }
 
 int main(void)
