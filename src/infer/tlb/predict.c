@@ -250,7 +250,7 @@ int tlb_ask_drawn(struct tlb_lab *tl, struct tlb_drawn *out, const struct tlb_le
     size_t expected = slow < pages ? slow : pages; /* a page that misses does so once */
     const uint32_t run = tl->run;
     struct tlb_ring ring;
-    struct tlb_view view;
+    struct tlb_view view = {0};
     *out = (struct tlb_drawn){0};
     bool lacks, holds = false;
     int rc = pages < 2 || pages > limits.most_elements ? 0 : holds_lines(tl, &holds, pages);

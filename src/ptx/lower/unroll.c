@@ -136,13 +136,18 @@ static void measure(struct loop *loop, const struct lower *l)
 {
     for (uint32_t pc = loop->block->first; pc <= loop->block->last; pc++) {
         const struct ptx_insn *insn = &l->func->insns[pc];
-        note_access(loop, l, insn);
         bool global = isa_row(insn->op)->unit == UNIT_LSU && insn->space[0] == SPACE_GLOBAL;
         loop->slots += l->out[pc].slots * (global ? 2 : 1);
         loop->has_load |= global && lower_result(insn) >= 0;
         loop->has_load |= global && insn->operands[0].kind == OPERAND_VECTOR;
         loop->refused |= insn->space[0] == SPACE_LOCAL || insn->op == OP_CALL || l->out[pc].apart;
     }
+}
+
+static void note_accesses(struct loop *loop, const struct lower *l)
+{
+    for (uint32_t pc = loop->block->first; pc <= loop->block->last; pc++)
+        note_access(loop, l, &l->func->insns[pc]);
     loop->refused |= loop->loads_memory && loop->stores_elsewhere;
 }
 
@@ -235,6 +240,9 @@ void lower_unroll(struct lower *l)
         measure(&loop, l);
         uint32_t limit = loop.has_load ? unroll.with_load : unroll.without;
         if (loop.refused || loop.slots > limit * LOWER_ONE || loop.slots == 0)
+            continue;
+        note_accesses(&loop, l); /* of few instructions by now */
+        if (loop.refused)
             continue;
         uint32_t fits = unroll.constant_slots * LOWER_ONE / loop.slots;
         unroll_loop(l, &loop, loop.constant && fits > unroll.times ? fits : unroll.times);
