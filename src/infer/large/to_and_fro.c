@@ -217,12 +217,15 @@ static int settle(struct reading *r)
 static int judge(const struct reading *r, size_t ways)
 {
     struct lab *lab = r->level->lab;
-    return r->hits[BACK] != r->hits[AGAIN]
+    size_t back = r->hits[BACK], again = r->hits[AGAIN];
+    return back == 0 || again == 0
+               ? lab_undecided(lab, "of %zu lines read to and fro none is held%s", r->lines,
+                               r->later ? " that comes as soon as when it is read again" : "")
+           : back != again
                ? lab_undecided(lab, "of %zu lines read to and fro %zu are held, and %zu", r->lines,
-                               r->hits[BACK], r->hits[AGAIN])
-           : r->hits[BACK] % ways != 0
-               ? lab_undecided(lab, "%zu lines that are held are no multiple of the ways",
-                               r->hits[BACK])
+                               back, again)
+           : back % ways != 0
+               ? lab_undecided(lab, "%zu lines that are held are no multiple of the ways", back)
                : 0;
 }
 
