@@ -208,7 +208,10 @@ static bool slice_send(void *self, struct mem_request *request)
         request->arrive_ps = taken ? request->arrive_ps : arrive_ps;
         return taken;
     }
-    look_later(slice, request, slice->away_cycles + gpu->model->l2_parts.copy_cycles);
+    const struct l2_parts_spec *parts = &gpu->model->l2_parts;
+    look_later(slice, request,
+               slice->away_cycles + parts->copy_cycles +
+                   (request->kind == MEM_ATOMIC ? parts->atomic_cycles : 0));
     if (request->kind == MEM_WRITE || request->kind == MEM_ATOMIC) {
         return slice->crossing.send(slice->crossing.self, request);
     }

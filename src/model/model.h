@@ -58,6 +58,7 @@ struct l2_parts_spec {
     struct number_list of_cluster;     /* the part that is near to a cluster; empty: runs */
     uint32_t crossing_cycles;          /* from one part to another, one way */
     uint32_t crossing_bytes_per_cycle; /* of each part, each way; 0: no limit */
+    uint32_t atomic_cycles;            /* more for an atomic that goes there */
     uint32_t copy_cycles;              /* more for a copy than for a line at home */
     struct number_list slice_cycles;   /* of each slice of a part: how far it lies; empty: 0 */
 };

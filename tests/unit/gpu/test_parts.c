@@ -104,6 +104,36 @@ static void a_write_or_an_atomic_at_home_ends_the_copies(void **state)
     }
 }
 
+/* An atomic of each line, after one that has brought it. */
+static void time_atomics(uint32_t more, uint32_t *near_cycles, uint32_t *far_cycles)
+{
+    static const char each[] = "atom.global.add.u32 %r2, [%rd0+" NEAR_LINE "], 1;\n"
+                               "atom.global.add.u32 %r10, [%rd0+" FAR_LINE "], 1;\n"
+                               "add.u32 %r10, %r10, %r2;\n";
+    static const char near[] = TIMED("atom.global.add.u32 %r2, [%rd0+" NEAR_LINE "], 1;\n", 0),
+                      far[] = TIMED("atom.global.add.u32 %r2, [%rd0+" FAR_LINE "], 1;\n", 4);
+    char body[1024];
+    load_two_parts();
+    g.model->l2_parts.atomic_cycles = more;
+    assert_true(gpu_bench_build(&g));
+    snprintf(body, sizeof body, "%s%s%s", each, near, far);
+    assert_true(gpu_bench_run(&g, body, 1, 1));
+    *near_cycles = g.buffer[0];
+    *far_cycles = g.buffer[1];
+    gpu_bench_free(&g);
+}
+
+static void an_atomic_of_another_part_may_take_longer_to_go_there(void **state)
+{
+    (void)state;
+    uint32_t near, far, near_again, far_later;
+    time_atomics(0, &near, &far);
+    assert_int_equal(far, near + COPY + 2 * CROSSING);
+    time_atomics(50, &near_again, &far_later);
+    assert_int_equal(near_again, near);
+    assert_int_equal(far_later, far + 50);
+}
+
 static void slices_may_lie_farther_away(void **state)
 {
     (void)state;
@@ -240,6 +270,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_copy_is_near_and_its_miss_goes_to_the_home),
         cmocka_unit_test(a_write_or_an_atomic_at_home_ends_the_copies),
+        cmocka_unit_test(an_atomic_of_another_part_may_take_longer_to_go_there),
         cmocka_unit_test(slices_may_lie_farther_away),
         cmocka_unit_test(a_fence_takes_longer_behind_accesses_of_lines_at_home_far_away),
         cmocka_unit_test(copies_do_not_wait_for_each_other_in_a_circle),
