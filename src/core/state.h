@@ -214,11 +214,11 @@ static inline void put_results(struct sm_warp *warp, const struct exec_uop_info 
     }
 }
 
-/* The same of a cycle that is known. */
+/* The same of a cycle that is known, and at which the unit has them. */
 static inline void set_results(struct sm_warp *warp, const struct exec_uop_info *info,
                                uint64_t cycle)
 {
-    put_results(warp, info, cycle);
+    put_results(warp, info, cycle + info->late_cycles);
     warp->latest_result = cycle > warp->latest_result ? cycle : warp->latest_result;
 }
 

@@ -74,6 +74,7 @@ struct exec_uop_info {
     /* The slots below as places of the scoreboard: registers, then predicates. Each place stands
      * here once; places that are written come last. */
     uint8_t place_count, result_count;
+    uint8_t late_cycles; /* its results are there so much later than its unit has them */
     uint16_t place[EXEC_MAX_PLACES];
     uint8_t src_count, dst_count;
     uint8_t src_pred_count, dst_pred_count;

@@ -352,12 +352,15 @@ static uint64_t read_clock(struct sm *sm, struct sm_warp *warp, const struct exe
     return info->reads_clock ? sm->spec->clock_read_cycles : latency;
 }
 
-/* A branch has executed, from `pc` on for `active` lanes. */
-static void note_fall_through(const struct sm *sm, struct sm_warp *warp, uint32_t pc,
-                              uint32_t active)
+/* A branch has executed, from `pc` on for `active` lanes: where none takes it, the unit is free. */
+static void note_fall_through(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info,
+                              uint32_t pc, uint32_t active)
 {
-    if (warp->exec.pc == pc + 1 && warp->exec.active == active && sm->spec->fall_through_cycles) {
-        warp->next_issue = sm->cycle + sm->spec->fall_through_cycles;
+    if (warp->exec.pc == pc + 1 && warp->exec.active == active && sm->spec->fall_through_cycles &&
+        !stands_for_no_branch(info)) {
+        struct sm_unit *unit = &sm->unit[warp->units[info->unit]];
+        unit->busy_lanes -= unit->warp_lanes;
+        warp->next_issue = sm->cycle + sm->spec->fall_through_cycles + info->lowered.stall_cycles;
     }
 }
 
@@ -367,7 +370,7 @@ static int issue_done(struct sm *sm, struct sm_warp *warp, const struct exec_uop
 {
     set_results(warp, info, sm->cycle + latency);
     if (info->is_branch) {
-        note_fall_through(sm, warp, pc, active);
+        note_fall_through(sm, warp, info, pc, active);
     }
     return info->is_async ? async_issued(sm, warp, info) : 0;
 }
@@ -430,7 +433,7 @@ bool issue_not_lanes(struct sm *sm, struct sm_warp *warp, const struct exec_uop_
     if (event == EXEC_DONE) {
         set_results(warp, info, sm->cycle + latency);
         if (info->is_branch) {
-            note_fall_through(sm, warp, pc, active);
+            note_fall_through(sm, warp, info, pc, active);
         }
         if (!warp->exec.slept_ns) {
             return true;
@@ -465,7 +468,8 @@ __attribute__((noinline)) static int issue_other(struct sm *sm, struct sm_warp *
         latency = issue_apart(sm, warp, info, ready, unit->latency_cycles);
     }
     bool alone = info->lowered.apart || (info->is_branch && !stands_for_no_branch(info));
-    warp->next_issue = sm->cycle + (alone ? latency : info->lowered.stall_cycles);
+    uint64_t stall = info->lowered.apart ? 0 : info->lowered.stall_cycles;
+    warp->next_issue = sm->cycle + stall + (alone ? latency : 0);
     if (info->unit == UNIT_SPECIAL || info->reads_clock) {
         latency = read_clock(sm, warp, info, latency);
     }

@@ -240,6 +240,7 @@ static int lower_functions(struct exec_program *program, enum lowering lowering)
             struct exec_uop_info *info = &program->infos[function->first_pc + k];
             info->is_lowered = true;
             info->lowered = lowered[k];
+            info->late_cycles = lowered[k].late_cycles;
             if (lowered[k].part_count > 0)
                 info->issue_unit = lowered[k].part[0].unit;
         }

@@ -251,7 +251,9 @@ static void add_meeting(struct lower *l, uint32_t block)
     uint32_t at = pc;
     if (leaves && l->blocks[header].before != NOWHERE)
         at = l->func->blocks[l->blocks[header].before].last;
-    lower_add(l, at, UNIT_BRANCH, 2 * LOWER_ONE);
+    lower_add(l, at, UNIT_BRANCH, LOWER_ONE);
+    lower_add(l, at, ISA_UNIT_COUNT, LOWER_ONE);
+    l->out[at].stall_cycles = (uint16_t)(l->out[at].stall_cycles + lower_meeting_cycles(l));
 }
 
 /* In a loop that waits for what others write, lanes give way to each other in each turn. */

@@ -44,8 +44,10 @@ int ptx_lower(struct lowered *out, const struct ptx_func *func, enum lowering ge
         lower_balance(&l);
         lower_unroll(&l);
     }
-    for (uint32_t pc = 0; rc == 0 && pc < func->insn_count; pc++)
+    for (uint32_t pc = 0; rc == 0 && pc < func->insn_count; pc++) {
         out[pc].folded = out[pc].slots == 0 && (l.folded[pc] || l.dead[pc]);
+        out[pc].late_cycles = lower_late(&l, pc);
+    }
     arena_destroy(l.arena);
     return rc;
 }

@@ -75,10 +75,15 @@ void lower_fold(struct lower *l);
 /* merge.c: loads of neighbouring words vanish into the first. */
 int lower_merge(struct lower *l);
 
+/* late.c: the cycles from when its unit has a result to when it is where it is needed. */
+uint8_t lower_late(const struct lower *l, uint32_t pc);
+
 /* table.c */
 void lower_table(struct lower *l);
 /* Adds slots of `unit` to an instruction; ISA_UNIT_COUNT: issue slots alone. */
 void lower_add(struct lower *l, uint32_t pc, uint32_t unit, uint32_t slots);
+/* What marks where lanes meet takes, and who waits there. */
+uint32_t lower_meeting_cycles(const struct lower *l);
 
 /* balance.c */
 void lower_balance(struct lower *l);

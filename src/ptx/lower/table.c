@@ -217,6 +217,18 @@ static const struct kept *find_kept(const struct kept *table, size_t count, cons
     return NULL;
 }
 
+static const uint8_t meeting_cycles[] = {
+    [LOWERING_NONE] = 0,
+#define MEETING(generation, cycles) [LOWERING_##generation] = (cycles),
+#include "isa/lowering.def"
+};
+
+uint32_t lower_meeting_cycles(const struct lower *l)
+{
+    return meeting_cycles[l->generation];
+}
+
+/* A subroutine's jumps take as much as such a branch: a call and a return were not timed apart. */
 static void add_rare(struct lower *l, uint32_t pc)
 {
     const struct ptx_insn *insn = &l->func->insns[pc];
@@ -229,8 +241,11 @@ static void add_rare(struct lower *l, uint32_t pc)
                               : slow != NULL ? slow->cycles
                                              : (uint16_t)0;
     for (uint32_t i = 0; i < sizeof rare / sizeof *rare; i++)
-        if (rare[i].generation == l->generation && rare[i].op == insn->op)
-            l->out[pc].rare[rare[i].operands] = rare[i].rare;
+        if (rare[i].generation == l->generation && rare[i].op == insn->op) {
+            struct lowered_rare *out = &l->out[pc].rare[rare[i].operands];
+            *out = rare[i].rare;
+            out->stalls = (uint16_t)(out->stalls + out->jumps * lower_meeting_cycles(l));
+        }
 }
 
 #define UNIFORM_LOAD_BYTES 8 /* what one load of the uniform datapath brings at most */

@@ -248,7 +248,8 @@ uint32_t schedule_latency(const struct window *w, uint32_t pc)
             return CONSTANT_LATENCY;
     }
     uint32_t slots = lowered->slots / LOWER_ONE;
-    return latency_of_unit(w->generation, isa_row(insn->op)->unit) + (slots > 1 ? slots - 1 : 0);
+    return latency_of_unit(w->generation, isa_row(insn->op)->unit) + lowered->late_cycles +
+           (slots > 1 ? slots - 1 : 0);
 }
 
 static void depend_on_writer(void *ctx, int32_t reg, enum reg_access access)
