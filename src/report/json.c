@@ -79,7 +79,7 @@ static int put_cache(json_t *array, const struct cache_result *cache)
     for (size_t i = 0; rc == 0 && ways && i < cache->ways_per_set_count; i++) {
         rc = json_append(ways, json_integer(cache->ways_per_set[i]));
     }
-    rc = rc < 0 ? rc : json_put_index(object, &cache->index);
+    rc = rc < 0 ? rc : json_put_index(object, cache);
     rc = rc < 0 ? rc : json_put_policy(object, &cache->policy);
     rc = rc < 0 ? rc : put_sharing(object, cache);
     rc = rc < 0

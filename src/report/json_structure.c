@@ -54,14 +54,27 @@ int json_put_policy(json_t *parent, const struct policy_result *policy)
     return rc < 0 ? rc : json_put_string(object, "evidence", policy->evidence);
 }
 
-int json_put_index(json_t *parent, const struct index_result *index)
+/* Rows say which lines share a set where no index does. */
+static int put_rows(json_t *object, const struct cache_result *cache)
 {
+    json_t *rows = cache->row_lines ? json_put_object(object, "rows") : NULL;
+    if (!rows) {
+        return cache->row_lines ? error_memory() : 0;
+    }
+    int rc = json_put_u64(rows, "lines", cache->row_lines);
+    return rc < 0 ? rc : json_put_u64(rows, "period", cache->row_period);
+}
+
+int json_put_index(json_t *parent, const struct cache_result *cache)
+{
+    const struct index_result *index = &cache->index;
     json_t *object = json_put_object(parent, "set_index");
     if (!object) {
         return error_memory();
     }
     if (!index->kind[0]) {
         int rc = json_put_string(object, "kind", "unknown");
+        rc = rc < 0 ? rc : put_rows(object, cache);
         return rc < 0 ? rc : json_put_refusal(object, index->refusal.status, index->refusal.reason);
     }
     int rc = json_put_string(object, "kind", index->kind);

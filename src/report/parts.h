@@ -21,7 +21,7 @@ int json_put_attribute(json_t *parent, const char *key, const struct attribute *
 
 /* json_structure.c */
 int json_put_policy(json_t *parent, const struct policy_result *policy);
-int json_put_index(json_t *parent, const struct index_result *index);
+int json_put_index(json_t *parent, const struct cache_result *cache);
 int json_put_tlbs(json_t *root, const struct dissection *dissection);
 int json_put_shared(json_t *root, const struct dissection *dissection);
 int json_put_methods(json_t *root, const struct dissection *dissection);

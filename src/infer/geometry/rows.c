@@ -282,6 +282,8 @@ static int report(struct level *level, const struct rows *r, const struct row_fi
         each, (unsigned long long)sets);
     level->row_lines = fit->width;
     level->row_period = fit->period;
+    result->row_lines = fit->width;
+    result->row_period = fit->period;
     level->size_bytes = (uint64_t)ways * sets * level->line.bytes;
     attribute_set(&result->sets, (double)sets, "1", confidence, id);
     attribute_set(&result->ways, ways, "1", limits.sure, id);
