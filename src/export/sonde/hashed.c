@@ -3,6 +3,7 @@
  * one set or another is full (infer/behind/ways.c): which lines share a set is drawn, such that
  * just so much fits. As many sets as a random function fills so far, in the mean.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,28 @@
 #include "util/rng.h"
 
 enum { DRAWS = 16, MOST_SETS = 1024, SPACE = 65536 /* bytes of constants */ };
+
+/* Of a set that has `mean` lines by Poisson's law: the chance of more than its ways. */
+static double overflows(uint64_t ways, double mean)
+{
+    double term = exp(-mean), sum = term;
+    for (uint64_t k = 1; k <= ways; k++) {
+        term *= mean / (double)k;
+        sum += term;
+    }
+    return fmax(0, 1 - sum);
+}
+
+uint64_t model_sets_by_chance(uint64_t ways, uint64_t fit)
+{
+    uint64_t low = fit / ways, high = fit; /* too few, enough */
+    while (high - low > 1) {
+        uint64_t sets = low + (high - low) / 2;
+        bool is_enough = (double)sets * overflows(ways, (double)fit / (double)sets) <= log(2);
+        *(is_enough ? &high : &low) = sets;
+    }
+    return high > 0 ? high : 1;
+}
 
 /* How many lines in order a random function takes until a set has one too many. */
 static uint64_t lines_drawn(struct rng *rng, uint64_t sets, uint64_t ways)

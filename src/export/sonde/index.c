@@ -97,6 +97,10 @@ bool index_text(struct strbuf *out, const json_t *cache, const struct index_plan
         free(text);
         return true;
     }
+    if (plan->row_bytes) {
+        strbuf_printf(out, "{kind: modulo, unit: %" PRIu64 " B}", plan->row_bytes);
+        return true;
+    }
     if (plan->is_base_hash && strcmp(kind, "unknown") == 0) {
         strbuf_append(out, "{kind: hash}");
         return false;

@@ -94,8 +94,8 @@ static void plan_l2(struct latency_plan *plan, const struct model_text *t, doubl
 {
     const struct model *base = t->base;
     const json_t *l2 = saved_cache(t->root, "l2");
-    bool any_parts = plan->parts.count > 1 || base->l2_parts.count > 1;
-    if (any_parts && json_array_size(json_object_get(l2, "hit_latencies"))) {
+    bool is_class = plan->parts.count > 1 || plan->parts.is_apart;
+    if (is_class && json_array_size(json_object_get(l2, "hit_latencies"))) {
         l2_hit = class_nearest(l2, &plan->parts) - plan->issue.record_cycles;
     }
     uint32_t both = rest(l2_hit, plan->lsu + base->l2.hit_cycles +

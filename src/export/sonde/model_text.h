@@ -169,7 +169,8 @@ struct issue_plan {
  * timed hit. */
 struct parts_plan {
     uint32_t count, slices, copy_cycles, record_cycles;
-    bool is_even; /* its slices share the measured sets out evenly, unlike hashed ones */
+    bool is_even;  /* its slices share the measured sets out evenly, unlike hashed ones */
+    bool is_apart; /* they lie near and far: classes of hits */
 };
 
 struct latency_plan {
@@ -221,11 +222,21 @@ void model_distances(struct model_text *t, const json_t *l2, const struct parts_
 const char *kinds_beyond_l2(double *cycles, const struct model_text *t,
                             const struct parts_plan *parts, double across);
 
+/* ---- rows.c: slices that rows of lines show ---- */
+
+struct row_plan {
+    uint64_t slices; /* of a part, each with a set of every row; 0: no rows were told */
+    uint64_t bytes;  /* of a row */
+};
+/* Of a cache with so many sets. False: no rows were told, or other sets. */
+bool rows_read(struct row_plan *rows, const json_t *cache, uint64_t line, uint64_t sets);
+
 /* ---- index.c: which set a line is in ---- */
 
 /* Of a cache of so many lines' sets, in slices that the lowest bits of a set's number choose. */
 struct index_plan {
     uint64_t line, sets, slices;
+    uint64_t row_bytes; /* of slices that rows have shown; 0: they have not */
     bool is_base_hash;
     bool is_hashed; /* whatever was told of the whole */
 };
@@ -237,7 +248,16 @@ void index_of_slices(struct strbuf *out, const json_t *cache, uint64_t slices);
  * one. */
 bool index_text(struct strbuf *out, const json_t *cache, const struct index_plan *plan);
 
+/* ---- l1.c: an L1 of which local memory tells ---- */
+
+/* Puts into the dissection what paths through L1 have told of it, where it was told nothing of. */
+void model_tell_l1(json_t *root);
+
 /* ---- hashed.c: sets that a hash numbers ---- */
+
+/* So many sets of so many ways, over which chance shares lines out, that as likely as not one of
+ * them is full when `fit` lines were read, and the next one is too many. */
+uint64_t model_sets_by_chance(uint64_t ways, uint64_t fit);
 
 /* The evidence of what stands for a value that was not told. */
 #define MODEL_DRAWN "drawn, so that as much fits as was measured"
@@ -255,6 +275,8 @@ void model_mshr(struct model_text *t);        /* of the section `l1_data` */
 /* Of the section `sm`: schedulers, what they issue, units. */
 void model_units(struct model_text *t, const struct latency_plan *plan);
 
+/* The section `l2`; returns the slices that the model has then. */
+uint64_t model_l2(struct model_text *t, const struct latency_plan *plan);
 /* Of the base, with what was told of them. */
 void model_parts(struct parts_plan *parts, const struct model_text *t);
 /* Returns the slices of L2 that it has written, or the base has. */

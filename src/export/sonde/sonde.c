@@ -450,6 +450,7 @@ int export_sonde(char **text, const json_t *root, const char *source,
     }
     *text = NULL;
     json_check_whole(); /* what was lost before is others' */
+    model_tell_l1(told);
     model_draw_hashed(told);
     model_leave_late_hits(told);
     rc = rc == 0 ? json_check_whole() : rc;
