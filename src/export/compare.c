@@ -79,6 +79,24 @@ static bool probabilities_agree(const json_t *a, const json_t *b)
     return true;
 }
 
+/* Sets in the order in which pages come to them: which of them the first page is in is where a
+ * buffer began, and no device's. */
+static bool are_turned(const json_t *a, const json_t *b)
+{
+    size_t count = json_array_size(a);
+    for (size_t from = 0; from < count && count == json_array_size(b); from++) {
+        size_t same = 0;
+        while (same < count &&
+               json_equal(json_array_get(a, same), json_array_get(b, (from + same) % count))) {
+            same++;
+        }
+        if (same == count) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool values_agree(const struct fact *a, const struct fact *b,
                          const struct compare_options *options)
 {
@@ -87,6 +105,9 @@ static bool values_agree(const struct fact *a, const struct fact *b,
     }
     if (strstr(a->path, "victim_probability")) {
         return probabilities_agree(a->value, b->value);
+    }
+    if (strstr(a->path, ".entries_per_set") && are_turned(a->value, b->value)) {
+        return true;
     }
     return json_equal(a->value, b->value);
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What a dissection tells of an L2 and its export used to lose: rows of lines that slices have hashed among them, slices that lie near and far
-# in one part, an edge where misses begin. And an L1 that other paths alone tell, and one beside more shared memory than the base's.
+# in one part, an edge where misses begin. And an L1 that other paths alone tell, one beside more shared memory than the base's, sets of a TLB.
 # whole: gtx560ti
 {
     printf 'name: rows\nsms: 2\n'
@@ -89,6 +89,20 @@ def untold(all, caches):
     caches["texture_l1"]["shared_with"] = ["local_l1"]
 write("untold", untold)
 
+def turned(by, **more): # sets as pages come to them, and no walk that says how many pages fit
+    def change(all, caches):
+        sets = [6, 5, 5, 8, 5, 7, 5]
+        tlb = next(one for one in all["tlbs"] if one["id"] == "l2_tlb")
+        listed = {"entries_per_set": sets[by:] + sets[:by]}
+        tlb.update(present=True, page=dict(value(131072), unit="B"), entries=value(sum(sets)), sets=value(7), **dict(listed, **more))
+        tlb.pop("steps", None)
+        first = next(one for one in all["tlbs"] if one["id"] == "l1_tlb")
+        first["page"]["value"] = 131072
+    return change
+write("turned", turned(0))
+write("later", turned(3))
+write("mixed", turned(0, entries_per_set=[5, 6, 5, 8, 5, 7, 5]))
+
 def carved(all, caches): # the base leaves 8 KiB to shared memory, the driver says 48
     l1 = caches["l1_data"]
     l1.update(sets=value(32), ways=value(4), line=value(32), size=value(3616), carveout_shared=value(8192))
@@ -135,3 +149,9 @@ grep -q '^  texture: {.*l1: true}' untold.yaml || fail "textures that share with
 over carved v100
 grep -q '^carveout: {choices: \[\]}' carved.yaml || fail "a division of less than the driver's shared memory"
 sed -n '/^  shared:/,/^  [a-rt-z]/p' carved.yaml | grep -q 'size: 49152 B' || fail "the driver's shared memory is lost"
+
+# Sets of a TLB that were listed as pages come to them are so in the model, and where a buffer began does not make them others.
+over turned gtx780
+holds turned tlb_l2 'index: {kind: map, map: \[0, 1, 2, 3, 4, 5, 6\]}'
+"$SONDE" compare turned.json later.json >compared || fail "the same sets, from another one on: $(grep ^differs compared)"
+! "$SONDE" compare turned.json mixed.json >compared || fail "other sets are the same"

@@ -78,16 +78,15 @@ void geometry_guess(struct geometry *g, const json_t *cache)
     }
 }
 
-/* Where the first set of so many ways is too full, if that is told, which is no size of hashed
- * sets: lines in all. Else the base's. */
+/* Where the first of hashed sets of so many ways is too full, if that is told, which is no size of
+ * theirs: lines in all. Else the base's. */
 static uint64_t lines_by_edge(const json_t *cache, const struct geometry *g,
                               const struct cache_spec *base, uint64_t ways, uint64_t otherwise)
 {
     uint64_t size = 0;
-    bool is_edge = saved_u64(&size, cache, "size") && size / g->line > ways;
-    return !is_edge                         ? otherwise
-           : base->index.kind == INDEX_HASH ? ways * model_sets_by_chance(ways, size / g->line)
-                                            : size / g->line;
+    bool is_edge =
+        base->index.kind == INDEX_HASH && saved_u64(&size, cache, "size") && size / g->line > ways;
+    return is_edge ? ways * model_sets_by_chance(ways, size / g->line) : otherwise;
 }
 
 /* Of ways alone: as many sets of them as the base's lines fill, or as are full where misses begin,

@@ -28,6 +28,16 @@ static bool are_unequal(const json_t *list)
     return false;
 }
 
+static bool are_ascending(const json_t *list)
+{
+    for (size_t i = 1; i < json_array_size(list); i++) {
+        if (entry_count(list, i) < entry_count(list, i - 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The most pages that a first TLB held whole, or that were walked without a miss; 0: not told. */
 static uint64_t pages_that_fit(const json_t *tlb)
 {
@@ -38,11 +48,17 @@ static uint64_t pages_that_fit(const json_t *tlb)
 
 /*
  * Pages in turn fill sets alike, and the smallest overflows first: with the page that comes after
- * so many rows of them, in its place of a row. False: sets are not in turn, or nothing tells it.
+ * so many rows of them, in its place of a row. Where nothing tells how many fit, sets that are not
+ * listed by their sizes are listed as pages come to them. False: sets are not in turn, or nothing
+ * tells it.
  */
 static bool in_turn(size_t *place, const json_t *list, size_t smallest, uint64_t fit)
 {
     uint64_t sets = json_array_size(list), rows = entry_count(list, smallest) * sets;
+    if (fit == 0) {
+        *place = smallest;
+        return !are_ascending(list);
+    }
     *place = fit >= rows ? (size_t)(fit - rows) : 0;
     return fit >= rows && fit < rows + sets;
 }
@@ -94,7 +110,10 @@ static void unequal_lines(struct model_text *t, const json_t *tlb, const json_t 
     }
     model_line(t, 1, comment, "sets: %zu", json_array_size(list));
     model_line(t, 1, comment, "ways_per_set: [%s]", strbuf_text(&ways));
-    model_line(t, 1, is_turn ? "pages in turn: so many fit" : "which pages share a set is a guess",
+    model_line(t, 1,
+               !is_turn              ? "which pages share a set is a guess"
+               : pages_that_fit(tlb) ? "pages in turn: so many fit"
+                                     : "pages in turn, as the sets were listed",
                "index: {kind: map, map: [%s]}", strbuf_text(&map));
     strbuf_free(&map);
     strbuf_free(&ways);
