@@ -26,7 +26,7 @@ enum { FANOUT = 4, FIRST_CAPACITY = 64 };
 /* A bucket is a cycle or so; the ring is a few hundred. */
 enum { BUCKET_SHIFT = 10, RING = 256, RING_WORDS = RING / 64, FEW_EVENTS = 8 };
 /* Events of a chunk, so that it is two lines of the host's cache; chunks at first; no chunk. */
-enum { CHUNK = 3, FIRST_CHUNKS = 16 };
+enum { CHUNK = 3, FIRST_CHUNKS = 16, HOST_LINE_BYTES = 64 };
 #define NO_CHUNK UINT32_MAX
 /* Runs of so many keys are sorted by insertion, longer ones by merging such. */
 enum { SHORT_RUN = 8 };
@@ -43,8 +43,7 @@ struct event {
 };
 
 struct chunk {
-    struct event events[CHUNK];
-    uint32_t next; /* of a bucket, after the last one the first; or of the free ones */
+    _Alignas(HOST_LINE_BYTES) struct event events[CHUNK];
 };
 _Static_assert(sizeof(struct chunk) == 128, "a chunk fits two lines of a cache");
 
@@ -70,6 +69,9 @@ struct engine {
     uint64_t filled[RING_WORDS];
     struct bucket ring[RING]; /* `left` is 0 where the bucket is empty */
     struct chunk *chunks;
+    /* The next of each: of a bucket, after the last one the first; or of the free ones. Apart from
+     * the chunks, of which it would be all that is read of one that is taken again. */
+    uint32_t *next;
     uint32_t chunk_count, free; /* chunks; the first that is free */
     uint32_t held;
     int error;
@@ -114,6 +116,7 @@ void engine_destroy(struct engine *engine)
 {
     if (engine) {
         free(engine->chunks);
+        free(engine->next);
         free(engine->run);
         free(engine->room);
         free(engine->heap);
@@ -271,31 +274,36 @@ static void heap_sift_down(struct event *heap, uint32_t count, const struct even
 static bool chunks_grow(struct engine *engine)
 {
     uint32_t count = engine->chunk_count ? 2 * engine->chunk_count : FIRST_CHUNKS;
-    struct chunk *chunks = aligned_alloc(64, count * sizeof *chunks);
+    struct chunk *chunks = aligned_alloc(HOST_LINE_BYTES, count * sizeof *chunks);
+    uint32_t *next = malloc(count * sizeof *next);
     struct event *run = malloc(count * sizeof run[0] * CHUNK);
     struct event *room = malloc(count * sizeof room[0] * CHUNK);
-    if (!chunks || !run || !room) {
+    if (!chunks || !next || !run || !room) {
         free(chunks);
+        free(next);
         free(run);
         free(room);
         return false;
     }
     if (engine->chunk_count) {
         memcpy(chunks, engine->chunks, engine->chunk_count * sizeof *chunks);
+        memcpy(next, engine->next, engine->chunk_count * sizeof *next);
     }
     size_t left = (size_t)(engine->run_end - engine->run_next);
     if (left > 0) {
         memcpy(run, engine->run_next, left * sizeof *run);
     }
     free(engine->chunks);
+    free(engine->next);
     free(engine->run);
     free(engine->room);
     engine->chunks = chunks;
+    engine->next = next;
     engine->run = engine->run_next = run;
     engine->run_end = run + left;
     engine->room = room;
     for (uint32_t i = count; i-- > engine->chunk_count;) {
-        chunks[i].next = engine->free;
+        next[i] = engine->free;
         engine->free = i;
     }
     engine->chunk_count = count;
@@ -305,16 +313,14 @@ static bool chunks_grow(struct engine *engine)
 /* A chunk more for a bucket whose last one is full, or that has none. There is one that is free. */
 static inline void bucket_extend(struct engine *engine, struct bucket *bucket, uint64_t stretch)
 {
-    uint32_t taken = engine->free;
-    struct chunk *chunk = &engine->chunks[taken];
-    engine->free = chunk->next;
+    uint32_t taken = engine->free, *next = engine->next;
+    engine->free = next[taken];
     uint64_t *word = &engine->filled[stretch % RING / 64], bit = UINT64_C(1) << stretch % 64;
     if (*word & bit) {
-        struct chunk *last = &engine->chunks[bucket->last];
-        chunk->next = last->next;
-        last->next = taken;
+        next[taken] = next[bucket->last];
+        next[bucket->last] = taken;
     } else {
-        chunk->next = taken;
+        next[taken] = taken;
         *word |= bit;
         engine->first = stretch < engine->first ? stretch : engine->first;
     }
@@ -423,28 +429,29 @@ static void sort_events(struct event *events, struct event *room, uint32_t count
 /* Copies the events of a bucket to the run and gives its chunks back. Returns their end. */
 static struct event *copy_to_run(struct engine *engine, struct bucket *bucket)
 {
-    struct chunk *chunks = engine->chunks, *last = &chunks[bucket->last];
+    uint32_t *next = engine->next, first = next[bucket->last];
     struct event *end = engine->run;
-    uint32_t first = last->next;
-    for (struct chunk *chunk = &chunks[first];; chunk = &chunks[chunk->next]) {
-        memcpy(end, chunk->events, sizeof chunk->events);
+    for (uint32_t chunk = first;; chunk = next[chunk]) {
+        memcpy(end, engine->chunks[chunk].events, sizeof engine->chunks[chunk].events);
         end += CHUNK;
-        if (chunk == last) {
+        if (chunk == bucket->last) {
             break;
         }
     }
-    last->next = engine->free;
+    next[bucket->last] = engine->free;
     engine->free = first;
     return end - bucket->left;
 }
 
 /* Asks the host's caches for what the events are called with, which nobody has touched since they
- * were scheduled: there are thousands of such. To ask for what is no address does no harm. */
+ * were scheduled: there are thousands of such. `arg` is mostly a request, of two lines
+ * (mem/mem.h). To ask for what is no address does no harm. */
 static inline void expect(const struct event *event, const struct event *end)
 {
     for (; event < end; event++) {
         __builtin_prefetch(event->ctx, 1);
         __builtin_prefetch((const void *)(uintptr_t)event->arg, 1);
+        __builtin_prefetch((const void *)(uintptr_t)(event->arg + HOST_LINE_BYTES), 1);
     }
 }
 
@@ -453,16 +460,15 @@ __attribute__((noinline)) static void pour(struct engine *engine)
 {
     uint64_t stretch = engine->first;
     struct bucket *bucket = &engine->ring[stretch % RING];
-    struct chunk *last = &engine->chunks[bucket->last];
     if (engine->held != NO_CHUNK) {
-        engine->chunks[engine->held].next = engine->free;
+        engine->next[engine->held] = engine->free;
         engine->free = engine->held;
         engine->held = NO_CHUNK;
     }
-    if (last->next == bucket->last) {
+    if (engine->next[bucket->last] == bucket->last) {
         engine->held = bucket->last;
-        engine->run_next = last->events;
-        engine->run_end = last->events + CHUNK - bucket->left;
+        engine->run_next = engine->chunks[bucket->last].events;
+        engine->run_end = engine->run_next + CHUNK - bucket->left;
     } else {
         engine->run_end = copy_to_run(engine, bucket);
         engine->run_next = engine->run;
