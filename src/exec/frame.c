@@ -17,6 +17,7 @@ static void point_at(struct exec_state *state)
     const struct exec_frame *frame = &state->frames[state->depth];
     uint8_t *start = state->storage + frame->offset;
     state->base[BASE_REG] = start;
+    state->frame_offset = frame->offset;
     state->preds = (uint32_t *)(start + frame->function->regs_bytes);
     state->params = start + frame->function->regs_bytes + frame->function->preds_bytes;
     state->local_base = frame->local_base;

@@ -146,7 +146,7 @@ static inline void access_begin(struct exec_access *access, const struct exec_wa
     access->vec = 1;
     access->cache_op = MOD_NONE;
     access->is_volatile = access->non_coherent = access->contiguous = false;
-    access->frame_offset = warp->state->frames[warp->state->depth].offset;
+    access->frame_offset = warp->state->frame_offset;
 }
 
 /* fragment_move.c: the second half of wmma.load and wmma.store */

@@ -58,11 +58,13 @@ struct exec_state {
     const struct uop *uops;
     uint8_t *base[BASE_COUNT];
     uint32_t *preds;
-    uint32_t reconverge;            /* arrive() when the pc gets here */
-    uint32_t depth;                 /* running frame: frames[depth] */
-    uint8_t *params;                /* the running frame's .param area */
+    uint32_t reconverge;   /* arrive() when the pc gets here */
+    uint32_t frame_offset; /* where the running frame begins in `storage` */
+    uint32_t depth;        /* running frame: frames[depth] */
+    uint32_t first_thread;
     uint32_t local_base, local_top; /* the running frame's local variables; top is the end */
 
+    uint8_t *params; /* the running frame's .param area */
     const struct exec_program *program;
     const struct diverge_ops *diverge_ops;
     struct diverge_state *diverge;
@@ -72,7 +74,6 @@ struct exec_state {
     uint32_t storage_bytes, known_bytes; /* known: from the start, of which something was written */
     uint8_t *local;                      /* striped, local_bytes for each lane */
     uint32_t local_bytes;
-    uint32_t first_thread;
     const struct uop *barrier_uop;     /* the barrier reduction whose result is awaited */
     uint32_t carry;                    /* the carry flag of each lane */
     uint32_t device_error[WARP_LANES]; /* the last one of the device's runtime */

@@ -339,7 +339,7 @@ void memory_access_begin(const struct exec_warp *warp, const struct uop_memory *
     access->cache_op = memory->cache_op;
     access->is_volatile = memory->is_volatile;
     access->non_coherent = memory->non_coherent;
-    access->frame_offset = state->frames[state->depth].offset;
+    access->frame_offset = state->frame_offset;
     compute_addresses(state, memory, mask, access->address);
     access->contiguous = is_contiguous(access, (uint64_t)memory->bytes * memory->vec);
 }

@@ -196,7 +196,7 @@ static enum exec_event run_surface(struct exec_warp *warp, const struct uop *uop
     access->vec = surface->formatted ? 1 : surface->memory.vec;
     access->cache_op = surface->memory.cache_op;
     access->is_volatile = access->non_coherent = access->contiguous = false;
-    access->frame_offset = state->frames[state->depth].offset;
+    access->frame_offset = state->frame_offset;
     advance(warp);
     return EXEC_ACCESS;
 }

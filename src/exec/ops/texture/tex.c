@@ -177,7 +177,7 @@ enum exec_event run_texture(struct exec_warp *warp, const struct uop *uop, uint3
     access->cache_op = MOD_NONE;
     access->is_volatile = access->contiguous = false;
     access->non_coherent = true;
-    access->frame_offset = state->frames[state->depth].offset;
+    access->frame_offset = state->frame_offset;
     for (uint32_t rest = mask; rest; rest &= rest - 1)
         if (!prepare_lane(warp, access, texture, lowest_lane(rest)))
             return EXEC_FAULT;
