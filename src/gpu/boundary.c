@@ -15,7 +15,7 @@ static void on_out(void *ctx, uint64_t arg)
     const struct gpu_boundary *boundary = ctx;
     struct mem_request *request = (struct mem_request *)(uintptr_t)arg;
     if (request->constant) {
-        request->reply(request->ctx, request->arg); /* it did not come through the network */
+        request->reply(request->ctx, (uintptr_t)request); /* it did not come through the network */
     } else {
         mem_noc_deliver(boundary->gpu->noc, boundary->sm, request);
     }
@@ -26,7 +26,8 @@ static void boundary_reply(void *self, struct mem_request *request, uint64_t at_
     struct gpu_boundary *boundary = self;
     struct gpu *gpu = boundary->gpu;
     if (request->inner) {
-        engine_at(gpu->engine, at_ps, gpu->noc_source, request->reply, request->ctx, request->arg);
+        engine_at(gpu->engine, at_ps, gpu->noc_source, request->reply, request->ctx,
+                  (uintptr_t)request);
         return;
     }
     if (request->kind == MEM_ATOMIC) {

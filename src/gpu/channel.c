@@ -13,7 +13,7 @@ static void on_out(void *ctx, uint64_t arg)
 {
     const struct mem_request *request = (const struct mem_request *)(uintptr_t)arg;
     (void)ctx;
-    request->reply(request->ctx, request->arg);
+    request->reply(request->ctx, (uintptr_t)request);
 }
 
 static void channel_reply(void *self, struct mem_request *request, uint64_t at_ps)

@@ -133,7 +133,7 @@ static void copy_told(void *self, struct mem_request *request, uint64_t at_ps)
     if (request->outlet) {
         request->outlet->reply(request->outlet->self, request, at_ps);
     } else {
-        engine_at(engine, at_ps, slice->source, request->reply, request->ctx, request->arg);
+        engine_at(engine, at_ps, slice->source, request->reply, request->ctx, (uintptr_t)request);
     }
 }
 

@@ -11,6 +11,7 @@
 #define SONDE_MEM_MEM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "engine/engine.h"
@@ -27,43 +28,44 @@ enum mem_level { MEM_AT_NONE, MEM_AT_L1, MEM_AT_L2, MEM_AT_DRAM };
  * Fill in with zero what does not apply. A bypass passes by caches of level MEM_AT_L1; a matching
  * line is evicted there, so that a later ordinary load does not hit what has become stale.
  *
- * Two lines of the host's cache: thousands are under way. The first one has what all look at that
- * pass it on.
+ * Thousands are under way, and with what its owner knows of it a request fits two lines of the
+ * host's cache. The first one has what all look at that pass it on.
  */
 struct mem_request {
-    uint64_t vaddr, paddr; /* of the first byte */
+    uint64_t paddr;        /* of the first byte */
     uint64_t arrive_ps;    /* when it reaches the port it is sent to; the past means now. A
                               sender need not wait for that time. Queues keep the order of
                               sending */
-    engine_handler *reply; /* reply(ctx, arg), at the time the data (or ack) is there */
+    engine_handler *reply; /* reply(ctx, the request), at the time the data (or ack) is there */
     void *ctx;
-    uint64_t arg;
     /* If not NULL: whoever knows that time beforehand may tell it here instead, at once. */
     const struct mem_outlet *outlet;
     struct mem_request *next; /* list link of whoever holds it */
     uint32_t bytes;           /* > 0; each line of the receiver costs a lookup */
-    uint32_t sm;              /* source SM */
     enum mem_kind kind : 8;
     enum mem_level served_at : 8;
-    bool bypass;   /* do not look up or allocate in the L1 (.cg) */
-    bool constant; /* what an SM's constant cache asks, where SMs share the next one */
-    bool inner;    /* made by a cache in memory: its reply does not leave for the SM */
-    uint8_t lanes; /* of a warp, that want bytes of it; 0: nobody says, so one */
-    uint32_t
+    uint8_t lanes;     /* of a warp, that want bytes of it; 0: nobody says, so one */
+    bool bypass : 1;   /* do not look up or allocate in the L1 (.cg) */
+    bool constant : 1; /* what an SM's constant cache asks, where SMs share the next one */
+    bool inner : 1;    /* made by a cache in memory: its reply does not leave for the SM */
+    /* Of the cache that holds it, as are done_bytes, ready_ps and pieces. */
+    bool stalled : 1;   /* it has found no place in the miss structure */
+    uint8_t done_lanes; /* of the piece that is being placed */
+    uint16_t sm;        /* source SM */
+    uint32_t done_bytes;
+
+    uint64_t vaddr; /* of the first byte */
+    uint64_t ready_ps;
+    uint32_t pieces;
+    uint16_t
         sectors;     /* of 32 bytes that a write touches of those from first to last byte; 0: all */
-    uint32_t passes; /* of an atomic: in each sector of 32 bytes those lanes are done at once
+    uint16_t passes; /* of an atomic: in each sector of 32 bytes those lanes are done at once
                         that want different words; the passes of all sectors. 0: one */
-    struct {         /* of the cache that holds it */
-        uint32_t done_bytes;
-        uint64_t ready_ps;
-        uint32_t pieces;
-        uint16_t done_lanes; /* of the piece that is being placed */
-        bool stalled;
-    } held;
     uint64_t written[2]; /* of a write: the bytes written of the aligned 128 in which its first byte
                             and its last one lie, a bit each; both 0: all from first to last */
 };
-_Static_assert(sizeof(struct mem_request) == 128, "a request fits two lines of a cache");
+_Static_assert(offsetof(struct mem_request, vaddr) == 64 && sizeof(struct mem_request) == 104,
+               "what all look at is one line of a cache, and its owner has 24 bytes of two");
 
 /* Who is told when a request's reply will be there. */
 struct mem_outlet {

@@ -116,7 +116,7 @@ static inline bool sink_send(void *self, struct mem_request *request)
     sink->count++;
     request->served_at = MEM_AT_DRAM;
     engine_at(sink->engine, time_ps + sink->latency_cycles * PERIOD_PS + sink->further_ps, 1000,
-              request->reply, request->ctx, request->arg);
+              request->reply, request->ctx, (uintptr_t)request);
     return true;
 }
 

@@ -118,7 +118,7 @@ static inline void bench_reply(void *ctx, uint64_t arg)
                   b->waiting[i].arg);
     }
     b->waiting_count = 0;
-    request->reply(request->ctx, request->arg);
+    request->reply(request->ctx, (uintptr_t)request);
 }
 
 static inline bool bench_accept(struct bench *b, struct mem_request *request, enum bench_port port)

@@ -157,14 +157,13 @@ static struct bulk_request *request_make(struct sm *sm, struct bulk_copy *copy,
                                       .paddr = paddr,
                                       .bytes = (uint32_t)(end - first),
                                       .lanes = 1,
-                                      .sectors = (uint32_t)((end - 1) / COALESCE_SECTOR_BYTES -
+                                      .sectors = (uint16_t)((end - 1) / COALESCE_SECTOR_BYTES -
                                                             first / COALESCE_SECTOR_BYTES + 1),
-                                      .sm = sm->id,
+                                      .sm = (uint16_t)sm->id,
                                       .kind = copy->kind == TRANSFER_IN ? MEM_READ : MEM_WRITE,
                                       .bypass = true,
                                       .reply = bulk_reply,
-                                      .ctx = sm,
-                                      .arg = (uintptr_t)request}};
+                                      .ctx = sm}};
     return request;
 }
 

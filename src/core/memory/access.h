@@ -15,6 +15,8 @@
 #ifndef SONDE_CORE_MEMORY_ACCESS_H
 #define SONDE_CORE_MEMORY_ACCESS_H
 
+#include <stddef.h>
+
 #include "core/memory/coalesce.h"
 #include "engine/engine.h"
 #include "exec/exec.h"
@@ -40,7 +42,7 @@ enum pipe { PIPE_LSU, PIPE_TEXTURE, PIPE_CONSTANT, PIPE_COUNT };
 
 /* How an access ends: complete.c. */
 struct access_completion {
-    engine_handler *reply; /* to a struct lsu_request; ctx is the SM */
+    engine_handler *reply; /* to a struct lsu_request; ctx is its access */
     /* All of its requests are answered, or there were none. */
     void (*answered)(struct sm *sm, struct lsu_access *access, uint64_t cycle);
     /* Its results are usable at `cycle`. */
@@ -49,31 +51,38 @@ struct access_completion {
 
 extern const struct access_completion access_completion;
 
-/* A warp memory instruction on its way through one of them. */
+/*
+ * A warp memory instruction on its way through one of them. Two lines of the host's cache; the
+ * first one has what its answers ask for.
+ */
 struct lsu_access {
-    const struct access_completion *completion;
-    struct lsu_access *next; /* in the queue, or in the texture unit */
-    struct lsu_access *next_atomic;
     struct sm_warp *warp;
     const struct exec_uop_info *info;
-    uint64_t issue_cycle, lookup_cycle; /* not sent before the second */
-    uint32_t count, sent;               /* transactions */
-    uint32_t replies_left;              /* of those sent */
-    uint64_t done_cycle;                /* texture: its data are there, but for the filter */
-    uint64_t written_ps;                /* the next answer may be written back from here on */
-    const struct mem_port *port;
-    enum pipe pipe;
+    struct access_detail *detail; /* NULL: not needed any more */
+    struct sm *sm;
+    uint64_t issue_cycle;
+    uint32_t count, sent;   /* transactions */
+    uint32_t replies_left;  /* of those sent */
+    uint32_t unserved_left; /* an atomic: requests that L2 has not performed */
+    enum pipe pipe : 8;
+    enum exec_access_kind kind : 8;
+    bool started : 1, bypass : 1, answered : 1;
+    bool banked : 1;     /* it looks up several lines in a cycle */
+    bool holds_warp : 1; /* its warp issues nothing until it is complete */
+    bool performed : 1;  /* an atomic: on the memory image */
+    bool stalled : 1;    /* has found no place among what may be outstanding */
     uint8_t copy_group;  /* of a cp.async: its place in warp->copies */
     uint32_t copy_epoch; /* likewise: see async/arrive.c */
-    bool started, bypass, answered;
-    bool banked;            /* it looks up several lines in a cycle */
-    bool holds_warp;        /* its warp issues nothing until it is complete */
-    bool performed;         /* an atomic: on the memory image */
-    uint32_t unserved_left; /* an atomic: requests that L2 has not performed */
-    bool stalled;           /* has found no place among what may be outstanding */
-    enum exec_access_kind kind;
-    struct access_detail *detail; /* NULL: not needed any more */
+
+    struct lsu_access *next; /* in the queue, or in the texture unit */
+    struct lsu_access *next_atomic;
+    const struct access_completion *completion;
+    const struct mem_port *port;
+    uint64_t lookup_cycle; /* not sent before */
+    uint64_t written_ps;   /* the next answer may be written back from here on */
+    uint64_t done_cycle;   /* texture: its data are there, but for the filter */
 };
+_Static_assert(offsetof(struct lsu_access, next) == 64, "an answer looks at one line of a cache");
 
 struct lsu_request {
     struct mem_request mem; /* first: what travels */
@@ -81,6 +90,7 @@ struct lsu_request {
     struct lsu_request *next_joined; /* merge.c */
     bool served;                     /* of an atomic: L2 has performed it */
 };
+_Static_assert(sizeof(struct lsu_request) == 128, "a request fits two lines of a cache");
 
 static inline bool is_atomic(const struct lsu_access *access)
 {

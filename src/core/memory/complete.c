@@ -110,9 +110,9 @@ static void lsu_answered(struct sm *sm, struct lsu_access *access, uint64_t cycl
 /* An answer's data are in the registers. */
 static void lsu_written(void *ctx, uint64_t arg)
 {
-    struct sm *sm = ctx;
+    struct lsu_access *access = ctx;
     struct lsu_request *request = (struct lsu_request *)(uintptr_t)arg;
-    struct lsu_access *access = request->owner;
+    struct sm *sm = access->sm;
     bool counted = access->pipe == PIPE_LSU && sm->lsu.pending.ops && !sm->aborted;
     if (request->mem.kind == MEM_ATOMIC) {
         sm_atomic_served(sm, &request->mem);
@@ -150,8 +150,8 @@ static void lsu_written(void *ctx, uint64_t arg)
  */
 static void lsu_reply(void *ctx, uint64_t arg)
 {
-    struct sm *sm = ctx;
-    struct lsu_access *access = ((struct lsu_request *)(uintptr_t)arg)->owner;
+    struct lsu_access *access = ctx;
+    struct sm *sm = access->sm;
     uint64_t interval_ps = sm->spec->lanes.writeback_cycles * sm->period_ps;
     if (interval_ps == 0 || access->pipe != PIPE_LSU || !has_result(access->info)) {
         lsu_written(ctx, arg);
@@ -163,7 +163,7 @@ static void lsu_reply(void *ctx, uint64_t arg)
     if (start_ps == now_ps) {
         lsu_written(ctx, arg);
     } else {
-        engine_at(sm->engine, start_ps, sm->source ? sm->source - 1 : 0, lsu_written, sm, arg);
+        engine_at(sm->engine, start_ps, sm->source ? sm->source - 1 : 0, lsu_written, ctx, arg);
     }
 }
 

@@ -19,7 +19,11 @@
 static int spare_provide(struct sm *sm)
 {
     sm->lsu.spare = access_take(&sm->lsu.pool);
-    return sm->lsu.spare ? 0 : error_memory();
+    if (!sm->lsu.spare) {
+        return error_memory();
+    }
+    sm->lsu.spare->sm = sm;
+    return 0;
 }
 
 /* From issue to the first lookup. */

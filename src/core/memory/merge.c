@@ -63,13 +63,13 @@ static struct merge_entry *take_out(struct sm *sm, const struct lsu_request *req
 
 static void on_reply(void *ctx, uint64_t arg)
 {
-    struct sm *sm = ctx;
+    const struct lsu_access *access = ctx;
     struct lsu_request *sent = (struct lsu_request *)(uintptr_t)arg;
-    struct lsu_request *joined = take_out(sm, sent)->joined;
-    sent->owner->completion->reply(sm, arg);
+    struct lsu_request *joined = take_out(access->sm, sent)->joined;
+    access->completion->reply(ctx, arg);
     while (joined) {
         struct lsu_request *next = joined->next_joined; /* the reply frees it */
-        joined->owner->completion->reply(sm, (uintptr_t)joined);
+        joined->owner->completion->reply(joined->owner, (uintptr_t)joined);
         joined = next;
     }
 }

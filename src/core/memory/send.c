@@ -207,14 +207,13 @@ int lsu_send(struct sm *sm, struct lsu_access *access)
                                             .paddr = paddr,
                                             .bytes = t->bytes,
                                             .lanes = (uint8_t)t->lanes,
-                                            .sectors = bit_count(t->sectors),
-                                            .passes = t->passes,
-                                            .sm = sm->id,
+                                            .sectors = (uint16_t)bit_count(t->sectors),
+                                            .passes = (uint16_t)t->passes,
+                                            .sm = (uint16_t)sm->id,
                                             .kind = request_kind(access),
                                             .bypass = access->bypass,
                                             .reply = access->completion->reply,
-                                            .ctx = sm,
-                                            .arg = (uintptr_t)request}};
+                                            .ctx = access}};
     const struct exec_access *described = &access->detail->access;
     bool global = described->space == SPACE_GLOBAL || described->space == SPACE_NONE;
     if (request->mem.kind == MEM_WRITE && global) {

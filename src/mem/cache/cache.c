@@ -160,7 +160,7 @@ static void serve_queue(struct mem_cache *cache)
             cache->stalled = true;
             return;
         }
-        if (head->held.done_bytes == head->bytes) {
+        if (head->done_bytes == head->bytes) {
             bool was_full = request_queue_full(&cache->in);
             request_queue_pop(&cache->in);
             if (was_full) {
@@ -203,13 +203,13 @@ static bool cache_send(void *self, struct mem_request *request)
         tags_expect(&cache->tags, key);
     }
     request->served_at = MEM_AT_NONE;
-    request->held.done_bytes = 0;
-    request->held.done_lanes = 0;
-    request->held.ready_ps = 0;
-    request->held.stalled = false;
-    request->held.pieces = (uint32_t)(tags_line(&cache->tags, key + request->bytes - 1) -
-                                      tags_line(&cache->tags, key)) +
-                           1;
+    request->done_bytes = 0;
+    request->done_lanes = 0;
+    request->ready_ps = 0;
+    request->stalled = false;
+    request->pieces = (uint32_t)(tags_line(&cache->tags, key + request->bytes - 1) -
+                                 tags_line(&cache->tags, key)) +
+                      1;
     request_queue_push(&cache->in, request);
     if (cache->in.count == 1 && !cache->pump_scheduled) {
         serve_queue(cache);

@@ -54,7 +54,7 @@ static void on_answered(void *ctx, uint64_t arg)
             request->outlet->reply(request->outlet->self, request, now_ps);
         } else {
             engine_at(cache->engine, now_ps, cache->source, request->reply, request->ctx,
-                      request->arg);
+                      (uintptr_t)request);
         }
     }
     pool_put(&cache->own, own);
@@ -87,7 +87,7 @@ static struct mem_request *as_one(struct mem_cache *cache, const struct gather_l
     own->request.vaddr = any->vaddr - offset + first;
     own->request.paddr = any->paddr - offset + first;
     own->request.sm = any->sm;
-    own->request.sectors = sectors_of(written);
+    own->request.sectors = (uint16_t)sectors_of(written);
     own->request.written[0] = written[0];
     own->request.written[1] = written[1];
     return &own->request;

@@ -16,11 +16,11 @@ static inline void next_piece(struct piece *piece, const struct mem_cache *cache
                               const struct mem_request *request)
 {
     uint32_t line_bytes = cache->spec->line_bytes;
-    uint64_t key = cache_key(cache, request) + request->held.done_bytes;
+    uint64_t key = cache_key(cache, request) + request->done_bytes;
     uint64_t line = tags_line(&cache->tags, key);
     uint64_t base = line * line_bytes;
     uint32_t offset = (uint32_t)(key - base);
-    uint32_t bytes = request->bytes - request->held.done_bytes;
+    uint32_t bytes = request->bytes - request->done_bytes;
     if (bytes > line_bytes - offset) {
         bytes = line_bytes - offset;
     }
@@ -99,20 +99,20 @@ static uint64_t pass_data(struct mem_cache *cache, const struct mem_request *req
 static void complete_piece(struct mem_cache *cache, struct mem_request *request, uint64_t ready_ps,
                            enum mem_level served_at)
 {
-    if (ready_ps > request->held.ready_ps) {
-        request->held.ready_ps = ready_ps;
+    if (ready_ps > request->ready_ps) {
+        request->ready_ps = ready_ps;
     }
     if (served_at > request->served_at) {
         request->served_at = served_at;
     }
-    if (--request->held.pieces > 0) {
+    if (--request->pieces > 0) {
         return;
     }
     if (request->outlet) {
-        request->outlet->reply(request->outlet->self, request, request->held.ready_ps);
+        request->outlet->reply(request->outlet->self, request, request->ready_ps);
     } else {
-        engine_at(cache->engine, request->held.ready_ps, cache->source, request->reply,
-                  request->ctx, request->arg);
+        engine_at(cache->engine, request->ready_ps, cache->source, request->reply, request->ctx,
+                  (uintptr_t)request);
     }
 }
 
@@ -133,7 +133,7 @@ static uint32_t make_room(struct mem_cache *cache, uint32_t set, uint64_t line, 
 /* The physical address of the line's first byte. */
 static uint64_t line_physical(const struct mem_request *request, const struct piece *piece)
 {
-    return request->paddr + request->held.done_bytes - piece->offset;
+    return request->paddr + request->done_bytes - piece->offset;
 }
 
 /* Ask downstream for sectors of a pending line, each run of neighbours as one read. */
@@ -145,7 +145,7 @@ static void count_access(struct mem_cache *cache, const struct mem_request *requ
                          bool pending)
 {
     struct mem_cache_stats *stats = &cache->stats;
-    if (request->held.done_lanes > 0) {
+    if (request->done_lanes > 0) {
         return; /* the rest of one that has been counted */
     }
     switch (request->kind) {
@@ -172,20 +172,20 @@ static void count_access(struct mem_cache *cache, const struct mem_request *requ
 static uint32_t places_wanted(const struct mem_cache *cache, const struct mem_request *request)
 {
     bool by_lane = cache->spec->merger == MERGER_LANE && request->lanes > 0;
-    return by_lane ? request->lanes - request->held.done_lanes : 1;
+    return by_lane ? request->lanes - request->done_lanes : 1;
 }
 
 static bool wait_for_misses(struct mem_cache *cache, struct mem_request *request)
 {
-    cache->stats.mshr_full_stalls += !request->held.stalled;
-    request->held.stalled = true;
+    cache->stats.mshr_full_stalls += !request->stalled;
+    request->stalled = true;
     return false;
 }
 
 static void piece_placed(struct mem_request *request, const struct piece *piece)
 {
-    request->held.done_bytes += piece->bytes;
-    request->held.done_lanes = 0;
+    request->done_bytes += piece->bytes;
+    request->done_lanes = 0;
 }
 
 static bool lookup_miss(struct mem_cache *cache, struct mem_request *request,
@@ -214,8 +214,8 @@ static bool lookup_miss(struct mem_cache *cache, struct mem_request *request,
         fetch_sectors(cache, request, piece, line, fetch, edge_ps + miss_ps);
     }
     if (placed < waiter.places) {
-        request->held.done_lanes += (uint16_t)placed;
-        request->held.pieces++;
+        request->done_lanes += (uint8_t)placed;
+        request->pieces++;
         return wait_for_misses(cache, request);
     }
     piece_placed(request, piece);
@@ -317,10 +317,10 @@ static bool lookup_passed_on(struct mem_cache *cache, struct mem_request *reques
         return false;
     }
     bool hit = true;
-    while (request->held.done_bytes < request->bytes) {
+    while (request->done_bytes < request->bytes) {
         struct piece piece;
         next_piece(&piece, cache, request);
-        request->held.done_bytes += piece.bytes;
+        request->done_bytes += piece.bytes;
         hit = hit && piece.slot != TAGS_NONE;
         if (bypass || cache->spec->write == WRITE_THROUGH_INVALIDATE) {
             evict_line(cache, &piece, edge_ps);
@@ -418,7 +418,7 @@ static void fetch_sectors(struct mem_cache *cache, const struct mem_request *req
         if (!own) {
             return;
         }
-        uint64_t shift = (uint64_t)first * sector_bytes - piece->offset + request->held.done_bytes;
+        uint64_t shift = (uint64_t)first * sector_bytes - piece->offset + request->done_bytes;
         own->request.vaddr = request->vaddr + shift;
         own->request.paddr = request->paddr + shift;
         own->request.sm = request->sm;

@@ -37,7 +37,6 @@ struct own_request *own_take(struct mem_cache *cache, enum mem_kind kind, engine
     own->request.reply = reply;
     own->request.outlet = NULL;
     own->request.ctx = own;
-    own->request.arg = 0;
     return own;
 }
 

@@ -65,10 +65,13 @@ struct piece {
 struct own_request {
     struct mem_request request;
     struct mem_cache *cache;
-    struct miss_line *line;
+    union {
+        struct miss_line *line;       /* of a fetch */
+        struct mem_request *gathered; /* of a write: stores that it stands for (gather.c) */
+    };
     uint64_t sectors;
-    struct mem_request *gathered; /* stores that it stands for (gather.c) */
 };
+_Static_assert(sizeof(struct own_request) == 128, "a request fits two lines of a cache");
 
 /*
  * Look up the next piece of a request at `edge_ps`. False: it must wait for a fill or space

@@ -273,7 +273,8 @@ static void reply(struct mem_dram *dram, struct mem_request *request, uint64_t e
     if (request->outlet) {
         request->outlet->reply(request->outlet->self, request, at_ps);
     } else {
-        engine_at(dram->engine, at_ps, dram->source, request->reply, request->ctx, request->arg);
+        engine_at(dram->engine, at_ps, dram->source, request->reply, request->ctx,
+                  (uintptr_t)request);
     }
 }
 

@@ -42,7 +42,7 @@ struct flight {
     struct mem_request *request;
     engine_handler *reply;
     void *ctx;
-    uint64_t arg, sent_ps;
+    uint64_t sent_ps;
 };
 
 struct flits {
@@ -315,7 +315,6 @@ static bool flits_send(void *self, struct mem_request *request)
                               .request = request,
                               .reply = request->reply,
                               .ctx = request->ctx,
-                              .arg = request->arg,
                               .sent_ps = request->arrive_ps > now_ps ? request->arrive_ps : now_ps};
     assert(flight->target < flits->target_count);
     flight->packet.to = flits->source_count + flight->target;
@@ -431,7 +430,6 @@ static void on_reply_arrived(void *ctx, struct fabric_packet *packet, uint64_t c
     struct mem_request *request = flight->request;
     request->reply = flight->reply;
     request->ctx = flight->ctx;
-    request->arg = flight->arg;
     flits->reply_ps += cycle * flits->period_ps - flight->sent_ps;
     noc_give_reply(&flight->source->outlet, request, cycle * flits->period_ps);
     pool_put(&flits->flights, flight);

@@ -64,7 +64,6 @@ struct flight {
     struct shared_read *shared; /* by its group, and this is the first; NULL: it is not */
     engine_handler *reply;
     void *ctx;
-    uint64_t arg;
 };
 
 struct links {
@@ -258,7 +257,6 @@ static void answer(struct links *links, struct mem_request *request, uint64_t re
     struct flight *flight = request->ctx;
     request->reply = flight->reply;
     request->ctx = flight->ctx;
-    request->arg = flight->arg;
     request->outlet = NULL;
     noc_give_reply(&flight->source->outlet, request,
                    clock_align(links->clock, reply_ps) +
@@ -310,9 +308,10 @@ static void links_deliver(void *state, uint32_t source_index, struct mem_request
     source->replies.latency_ps +=
         there_ps - now_ps + clock_cycles_to_ps(links->clock, links->spec->reply_cycles);
     if (there_ps == now_ps) {
-        request->reply(request->ctx, request->arg);
+        request->reply(request->ctx, (uintptr_t)request);
     } else {
-        engine_at(engine, there_ps, links->source_id, request->reply, request->ctx, request->arg);
+        engine_at(engine, there_ps, links->source_id, request->reply, request->ctx,
+                  (uintptr_t)request);
     }
 }
 
@@ -397,8 +396,7 @@ static bool links_send(void *self, struct mem_request *request)
                               .target = source->route(source->route_ctx, request),
                               .request = request,
                               .reply = request->reply,
-                              .ctx = request->ctx,
-                              .arg = request->arg};
+                              .ctx = request->ctx};
     assert(flight->target < links->target_count);
     request->reply = on_reply;
     request->outlet = &links->told;

@@ -126,7 +126,7 @@ void mem_noc_deliver(struct mem_noc *noc, uint32_t source, struct mem_request *r
     if (noc->ops->deliver) {
         noc->ops->deliver(noc->state, source, request);
     } else {
-        request->reply(request->ctx, request->arg);
+        request->reply(request->ctx, (uintptr_t)request);
     }
 }
 

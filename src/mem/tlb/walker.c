@@ -142,7 +142,7 @@ static void walk_end(struct walk *walk, uint64_t time_ps)
 {
     struct mem_walker *walker = walk->walker;
     struct mem_request *asked = walk->asked;
-    engine_at(walker->engine, time_ps, walker->source, asked->reply, asked->ctx, asked->arg);
+    engine_at(walker->engine, time_ps, walker->source, asked->reply, asked->ctx, (uintptr_t)asked);
     pool_put(&walker->walks, walk);
     walker->active--;
     if (walker->in.count && !walker->pump_scheduled) {

@@ -256,7 +256,7 @@ static bool slow_send(void *self, struct mem_request *request)
         slow->time_ps += (double)(answer_ps - arrive_ps) + (double)MISS * PERIOD_PS;
         slow->reads++;
     }
-    engine_at(slow->engine, answer_ps, 1000, request->reply, request->ctx, request->arg);
+    engine_at(slow->engine, answer_ps, 1000, request->reply, request->ctx, (uintptr_t)request);
     return true;
 }
 
