@@ -21,7 +21,7 @@
 static const struct {
     uint32_t batch, enough, apart, nearest, window, seen_rows, windows, between, most_between;
     uint64_t loads, bytes;
-    double share, sure, seen, certain, doubtful;
+    double share, sure, seen, certain, doubtful, far, unlikely;
     uint32_t between_rows, more_rows;
 } limits = {
     .batch = 256,    /* lines that are asked at once */
@@ -39,8 +39,11 @@ static const struct {
     .more_rows = 64,   /* rows that are asked at most to tell one line of each from two. Chosen */
     .certain = 0.995,  /* chance of that at which no more are asked. Chosen */
     .between_rows = 3, /* lines between rows that are asked alone */
-    .share = 0.5,      /* share of what is likely: fewer decide nothing */
-    .sure = 0.93,      /* confidence where one number of sets alone is likely. Blind trials */
+    .far = 0.6,    /* share of the loads that rows farther away may take: more are asked. Chosen */
+    .unlikely = 3, /* rows with a line of the set that are likely where none was found: by Poisson's
+                      law one in e^3 has none. Chosen */
+    .share = 0.5,  /* share of what is likely: fewer decide nothing */
+    .sure = 0.93,  /* confidence where one number of sets alone is likely. Blind trials */
     .doubtful = 0.5, /* share of that confidence, where the lines do not lie as they should: 3 of 10
                         such numbers were right. Blind trials */
 };
@@ -54,12 +57,19 @@ struct rows {
     size_t scanned;         /* lines of the first rows, which were asked as a whole */
     uint32_t rows, in_rows; /* that were asked one by one, and the lines found there */
     uint64_t asked;         /* lines of these, which may be several rows where they are short */
+    double between; /* rows with a line of the set that are likely at a part of the distance, if one
+                       of them is the distance; of the part that was asked least */
     uint64_t start;
 };
 
+static uint64_t spent(const struct rows *r)
+{
+    return r->level->lab->loads - r->start;
+}
+
 static bool is_spent(const struct rows *r)
 {
-    return r->level->lab->loads - r->start > limits.loads;
+    return spent(r) > limits.loads;
 }
 
 /* Asks lines [from, to), and adds those of the set. */
@@ -145,11 +155,17 @@ static int ask_between(struct rows *r, double distance, uint32_t window, double 
     uint32_t rows = (uint32_t)(limits.between / filled + 0.5);
     rows = rows < limits.most_between ? rows : limits.most_between;
     int rc = 0;
+    r->between = limits.between;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        uint32_t asked = 0;
         for (uint32_t k = 0; rc == 0 && k < rows; k++) {
             double row = 1 + k + (double)(1 + k % (parts[i] - 1U)) / parts[i];
-            rc = ask_around(r, r->lines[0] + row * distance, window);
+            double at = r->lines[0] + row * distance;
+            rc = ask_around(r, at, window);
+            asked += at + window < r->limit && !is_spent(r);
         }
+        /* Hardly ever do seven rows lie between two with a line of the set. */
+        r->between = parts[i] < 7 ? fmin(r->between, asked * filled) : r->between;
     }
     return rc;
 }
@@ -162,7 +178,9 @@ static int predict(struct rows *r)
     uint32_t seen = 2, row = 2, last = 1, window = limits.window, tries = 0;
     window = window > distance / 4 ? (uint32_t)(distance / 4) : window;
     int rc = 0;
-    for (; rc == 0 && tries < limits.windows && seen < limits.seen_rows; tries++) {
+    for (; rc == 0 && tries < limits.windows && seen < limits.seen_rows &&
+           (double)spent(r) < limits.far * (double)limits.loads;
+         tries++) {
         size_t before = r->count;
         double at = r->lines[0] + row * distance;
         /* Farther away it may be missed. */
@@ -273,7 +291,8 @@ static int report(struct level *level, const struct rows *r, const struct row_fi
     uint64_t sets = fit->sets / each;
     double confidence = limits.sure * fit->share * sure;
     double filled = lines_asked(r) / rows_asked(r, fit);
-    confidence *= rows_as_hashed(fit, r->lines, r->count, filled) ? 1 : limits.doubtful;
+    bool told = r->between >= limits.unlikely && rows_as_hashed(fit, r->lines, r->count, filled);
+    confidence *= told ? 1 : limits.doubtful;
     lab_evidence(
         level->lab, id, level->info->id,
         "chase op=%s: lines walked past %zu that fill a set: %zu that share it lie in every "
@@ -298,7 +317,7 @@ int level_rows(struct level *level)
     if (!r) {
         return error_memory();
     }
-    *r = (struct rows){.level = level, .start = level->lab->loads};
+    *r = (struct rows){.level = level, .start = level->lab->loads, .between = limits.between};
     int rc = eviction_set_of_conflict(&r->set, level);
     r->lines[r->count++] = r->set.member[r->set.ways - 1];
     r->next = r->lines[0] + 1;
