@@ -36,6 +36,8 @@ void level_tell_held(struct level *level, size_t held);
 void level_doubt_held(struct level *level);
 /* one_set.c: may so many lines, which fit in order, be those of one set? */
 int level_is_one_set(struct level *level, bool *is, size_t lines);
+/* Can something else than its ways bound a set of so many lines? Few ways no bound hides. */
+bool level_may_be_bound(const struct level *level, size_t lines);
 /* They are not: of such a cache the size alone is told. */
 int level_several_sets(struct level *level);
 /* sets_hashed.c: of an index whose map is not known. */

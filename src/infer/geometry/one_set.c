@@ -14,6 +14,11 @@ static const struct {
     .page_bytes = UINT64_C(2) << 20, /* bytes in which bits of an offset are those of the address */
 };
 
+bool level_may_be_bound(const struct level *level, size_t lines)
+{
+    return !level->front && lines >= limits.few_ways && path_find(level->info->op)->interleave <= 1;
+}
+
 /*
  * Do as many lines fit two, four, eight .. lines apart? Of several sets some are not met then, or
  * not by as many, and of one that is bounded by something else than its ways drawn lines do not
@@ -25,7 +30,7 @@ int level_is_one_set(struct level *level, bool *is, size_t lines)
     enum fit_verdict verdict = FIT_YES;
     int rc = 0;
     *is = true;
-    if (level->front || lines < limits.few_ways || path_find(level->info->op)->interleave > 1) {
+    if (!level_may_be_bound(level, lines)) {
         return 0;
     }
     reach = reach < limits.page_bytes ? reach : limits.page_bytes;

@@ -26,7 +26,7 @@
 /* Thresholds. Fixed by: blind trials (tests/blind), and an H200 (512 of 512 fillings). */
 static const struct {
     unsigned chunk_passes, max_steps, checks, large_set, most_checks, few_too_many;
-    double unfilled, unasked;
+    double unfilled, unasked, bound;
 } limits = {
     .chunk_passes = 6,  /* passes of a walk that a window holds */
     .max_steps = 24,    /* steps of a bisection */
@@ -35,6 +35,8 @@ static const struct {
     .most_checks = 6,   /* walks for those predictions */
     .unfilled = 0.8,    /* confidence of what one set says of all. Chosen */
     .unasked = 0.85,    /* the same, where the array's length says that all are alike. Chosen */
+    .bound = 0.85,      /* the same of one set of many ways: of several that something else bounds
+                           drawn lines may seldom crowd one. Chosen */
     .few_too_many = 24, /* sets that get a line too many in a walk: these take longest */
 };
 
@@ -447,6 +449,9 @@ static void report(struct level *level, const struct score *score)
     /* The first lines in their order fit, and one more does not, whatever the index: that cannot
      * tell one set from several. */
     double shape = score->alike && map->sets == 1 ? fmin(confidence, 0.6) : confidence;
+    if (map->sets == 1 && level_may_be_bound(level, map->ways[0])) {
+        shape = fmin(shape, limits.bound);
+    }
     attribute_set(&r->sets, (double)map->sets, "1", shape, id);
     if (shape < confidence) {
         r->index.confidence = fmin(r->index.confidence, shape);

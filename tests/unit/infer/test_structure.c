@@ -306,6 +306,25 @@ static void a_single_set_needs_no_index(void **state)
     assert_string_equal(dissect_l1(&config)->index.kind, "none");
 }
 
+/* Several sets of 64 ways with data for fewer lines than tags may never be crowded by drawn lines.
+ */
+static void a_single_set_of_many_ways_is_not_certain(void **state)
+{
+    (void)state;
+    struct toy_config config = fermi;
+    config.l1 = (struct toy_cache){true, 128, 128, 1, 100, TOY_LRU, TOY_MODULO, 0, 116};
+    const struct cache_result *l1 = dissect_l1(&config);
+    assert_float_equal(l1->sets.value, 1, 0);
+    assert_float_equal(l1->ways.value, 100, 0);
+    assert_true(l1->sets.confidence < 0.9 && l1->ways.confidence < 0.9);
+    assert_true(l1->index.confidence < 0.9);
+    assert_true(l1->size.confidence > 0.9);
+    config.l1.ways = 12;
+    l1 = dissect_l1(&config);
+    assert_float_equal(l1->ways.value, 12, 0);
+    assert_true(l1->sets.confidence > 0.9 && l1->ways.confidence > 0.9);
+}
+
 /* Data for 45 lines under four sets of 14 tags: in order as many fit as if there were one set of 45
  * ways. Drawn lines, fewer than fit, are too many for a set. */
 static void data_for_fewer_lines_than_tags_are_no_single_set(void **state)
@@ -516,6 +535,7 @@ int main(void)
         cmocka_unit_test(loads_that_caches_may_not_take_are_left_to_latencies),
         cmocka_unit_test(a_modulus_that_is_no_power_of_two_is_found),
         cmocka_unit_test(a_single_set_needs_no_index),
+        cmocka_unit_test(a_single_set_of_many_ways_is_not_certain),
         cmocka_unit_test(data_for_fewer_lines_than_tags_are_no_single_set),
         cmocka_unit_test(residues_without_a_rule_are_a_map),
         cmocka_unit_test(a_map_of_a_hundred_residues_is_found),
