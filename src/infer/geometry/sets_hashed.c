@@ -18,11 +18,13 @@
 /* Thresholds. Fixed by: blind trials (tests/blind). */
 static const struct {
     unsigned shifts;
-    double unconfirmed;
+    double unconfirmed, unequal;
 } limits = {
     .shifts = 16,       /* beginnings of an array that are tried */
     .unconfirmed = 0.8, /* confidence of ways beside a number of sets that is not known; of 25 such
                            caches 24 had sets that are alike */
+    .unequal =
+        0.5, /* chance, by the ways, that sets which differ hold a multiple of them. Chosen */
 };
 
 /* The array that begins `first` lines on must fit; with the line `extra` lines after its end it
@@ -108,7 +110,13 @@ static int find_held(struct level *level, size_t lines)
         return rc;
     }
     level_tell_held(level, held);
-    level->result->ways.confidence = level->result->sets.confidence;
+    struct cache_result *r = level->result;
+    double ways = (double)level->conflict.count - 1;
+    /* Those that overflow first are the smallest, if sets differ, and what all hold is a multiple
+     * of their ways by chance. Rows have lines of each set. */
+    r->sets.confidence =
+        lines ? r->sets.confidence : fmin(r->sets.confidence, 1 - limits.unequal / ways);
+    r->ways.confidence = r->sets.confidence;
     return 0;
 }
 

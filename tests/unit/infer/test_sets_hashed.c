@@ -31,6 +31,7 @@ struct toy {
     uint32_t held[SETS][WAYS], used[SETS][WAYS], clock;
     uint32_t farthest; /* element of a ring that was asked for */
     uint32_t beside;   /* lines beside each other that share a set; 0: none do */
+    bool scattered;    /* lines lie in sets anyhow */
 };
 
 /* LRU; each 32 lines in a row, from a multiple of 32 on, lie in 32 sets. */
@@ -38,6 +39,7 @@ static bool read_line(struct toy *toy, uint32_t line)
 {
     uint32_t group = toy->beside ? line / toy->beside : line, oldest = 0;
     uint32_t set = (group ^ group / SETS ^ group / SETS / 8) % SETS;
+    set = toy->scattered ? (line * UINT32_C(2654435761) ^ line / 3 * 40503) >> 9 & (SETS - 1) : set;
     toy->clock++;
     for (uint32_t i = 0; i < WAYS; i++) {
         if (toy->held[set][i] == line + 1) {
@@ -138,11 +140,25 @@ static void lines_that_fit_farther_apart_are_no_fewer_in_all(void **state)
     assert_true(result.size.value == LINES * LINE);
 }
 
+/* Sets that differ may hold as many together, a multiple of the ways of those that overflow. */
+static void sets_that_nothing_shows_are_not_certain_to_be_alike(void **state)
+{
+    (void)state;
+    struct toy toy = {.beside = 2, .scattered = true};
+    struct cache_result result;
+    assert_int_equal(examine(&toy, &result, LINES), 0);
+    assert_true(result.sets.value == SETS);
+    assert_true(result.size.value == LINES * LINE);
+    assert_true(result.size.confidence > 0.9);
+    assert_true(result.sets.confidence < 0.9 && result.ways.confidence < 0.9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sets_that_are_filled_evenly_are_counted),
         cmocka_unit_test(lines_that_fit_farther_apart_are_no_fewer_in_all),
+        cmocka_unit_test(sets_that_nothing_shows_are_not_certain_to_be_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
