@@ -391,16 +391,30 @@ static double trust_median(const struct level *level, const struct sample *slow)
 }
 
 /*
- * What a miss takes where nothing but the reference walk tells it. Memory may be near and far,
- * behind parts of the outermost cache: between two humps a median lies where chance puts it. The
- * quartiles lie in the one and the other, and what is in the middle of them is told. (A mean also
- * has what few loads wait longer for, refreshes for one.)
+ * Memory may be near and far, behind parts of the outermost cache: between two humps a median lies
+ * where chance puts it. The quartiles lie in the one and the other, and what is in the middle of
+ * them is told. (A mean also has what few loads wait longer for, refreshes for one.)
  */
-static double reference_miss(const struct level *level)
+static double middle_miss(const struct level *level, double median, double between)
 {
-    double median = level->timing.miss_cycles, between = level->timing.miss_between;
     bool is_apart = fabs(between - median) > limits.agree * median;
     return level->outermost && is_apart ? between : median;
+}
+
+/* What a miss takes where nothing but the reference walk tells it. */
+static double reference_miss(const struct level *level)
+{
+    return middle_miss(level, level->timing.miss_cycles, level->timing.miss_between);
+}
+
+/* What it takes in a walk. */
+static double walked_miss(const struct level *level, const struct sample *slow, double *sure)
+{
+    double median = sample_quantile(slow, 0.5);
+    double between = (sample_quantile(slow, 0.25) + sample_quantile(slow, 0.75)) / 2;
+    double miss = middle_miss(level, median, between);
+    *sure = miss == median ? *sure : fmin(*sure, limits.unsure);
+    return miss;
 }
 
 /*
@@ -412,7 +426,7 @@ static double reference_miss(const struct level *level)
 static void hold_against_reference(const struct level *level, double *miss, double *sure,
                                    char what[64])
 {
-    double reference = level->timing.miss_cycles;
+    double reference = reference_miss(level);
     bool asks = level->outermost && !level->large && !level->translated;
     double agree = level->uneven ? limits.agree_beside : limits.agree;
     if (!asks || fabs(reference - *miss) <= agree * *miss) {
@@ -440,8 +454,23 @@ static void hold_against_past(const struct level *level, double *miss, double *s
     }
 }
 
-/* Of a miss that is a sample's median, or the reference walk's, what it may be as well; of a hit as
- * it is taken. */
+/* Near and far misses, of which what is told is in the middle: the reference walk's median is one
+ * of them. */
+static void bound_middle(const struct level *level, struct attribute *out, double miss,
+                         const struct sample *slow)
+{
+    double apart = fabs(miss - level->timing.miss_cycles);
+    if (miss == level->timing.miss_between) {
+        out->low = miss - apart;
+        out->high = miss + apart;
+    } else if (slow->count >= limits.few) {
+        out->low = fmin(miss, sample_quantile(slow, 0.25));
+        out->high = fmax(miss, sample_quantile(slow, 0.75));
+    }
+}
+
+/* Of a miss that is a sample's median, or the reference walk's, what it may be as well; of near and
+ * far ones these; of a hit as it is taken. */
 static void bound_miss(struct level *level, double miss, double hit, const struct sample *slow)
 {
     struct attribute *penalty = &level->result->miss_penalty;
@@ -452,6 +481,8 @@ static void bound_miss(struct level *level, double miss, double hit, const struc
     } else if (miss == level->timing.miss_cycles) {
         walked.low = level->timing.miss_low;
         walked.high = level->timing.miss_high;
+    } else if (level->outermost) {
+        bound_middle(level, &walked, miss, slow);
     }
     if (walked.high <= 0) {
         return;
@@ -509,7 +540,7 @@ int level_penalty(struct level *level)
     }
     struct sample slow = slow_loads(level, &all);
     double sure = trust_median(level, &slow);
-    double miss = sample_quantile(&slow, 0.5);
+    double miss = walked_miss(level, &slow, &sure);
     if (slow.count < limits.few) {
         miss = reference_miss(level);
         sure = miss == level->timing.miss_cycles ? sure : fmin(sure, limits.unsure);

@@ -13,12 +13,13 @@
 
 /* Thresholds. Chosen. */
 static const struct {
-    double share, second_share, on_top, table_share, row_share, like_miss;
+    double share, second_share, on_top, table_share, row_share, like_miss, far;
     unsigned table_cycles, table_reads, most_elements, second_lines, own_run, drawn_run, held_times,
         front_times, front_beside;
 } limits = {
-    .like_miss = 0.05,     /* share by which a miss of L2 may differ from the median one. Chosen */
-    .share = 0.5,          /* of what missed at one place of each page: fewer do at others */
+    .like_miss = 0.05, /* share by which a miss of L2 may differ from the median one. Chosen */
+    .far = 0.25,       /* share of a miss of L2 by which a near one and a far one differ. Chosen */
+    .share = 0.5,      /* of what missed at one place of each page: fewer do at others */
     .second_share = 0.5,   /* of the slow elements: so many lines are slow for their own sake */
     .table_cycles = 2,     /* cycles by which a multiple of a miss of L2 is met */
     .table_share = 0.005,  /* the same as a share */
@@ -102,6 +103,19 @@ bool tlb_is_multiple(const struct tlb_lab *tl, double cycles, double each)
            fabs(cycles - reads * each) <= allowed + tl->record_noise;
 }
 
+/* Of an L2 in parts some misses are near and others far: what is told is between, and none is. */
+static bool is_multiple_of_miss(const struct tlb_lab *tl, double cycles)
+{
+    const struct dissection *out = tl->lab->out;
+    const struct attribute *miss = &out->caches[out->cache_count - 1].miss_penalty;
+    if (miss->status != ATTRIBUTE_MEASURED) {
+        return false;
+    }
+    bool apart = miss->high - miss->low > limits.far * miss->value;
+    return apart ? tlb_is_multiple(tl, cycles, miss->low) || tlb_is_multiple(tl, cycles, miss->high)
+                 : tlb_is_multiple(tl, cycles, miss->value);
+}
+
 /*
  * Beyond the last level a load that is slow may have missed L2 with a read of a page table. That
  * costs just as much more as a miss of L2 does, once for each such read. A level's own miss may
@@ -109,10 +123,8 @@ bool tlb_is_multiple(const struct tlb_lab *tl, double cycles, double each)
  */
 bool tlb_costs_as_tables(const struct tlb_lab *tl, const struct tlb_level *level)
 {
-    const struct dissection *out = tl->lab->out;
-    const struct attribute *miss = &out->caches[out->cache_count - 1].miss_penalty;
     return tlb_is_multiple(tl, level->penalty, tl->data_cycles) ||
-           (miss->status == ATTRIBUTE_MEASURED && tlb_is_multiple(tl, level->penalty, miss->value));
+           is_multiple_of_miss(tl, level->penalty);
 }
 
 /* What a line and a read of a table cost that both miss L2, one of them where its row is open? */

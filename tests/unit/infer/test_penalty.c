@@ -14,10 +14,19 @@
 #include "infer/level.h"
 #include "support/toy_lab.h"
 
-enum { HIT = 300, FAR = 360, MEMORY = 710, THRESHOLD = 330, CEILING = 540 };
+enum {
+    HIT = 300,
+    FAR = 360,
+    MEMORY = 710,
+    THRESHOLD = 330,
+    CEILING = 540,
+    HOME = 500, /* memory of the own part, where that of the other one takes MEMORY */
+    HIGH = 1200
+};
 
 struct toy {
-    unsigned far; /* of ten loads that miss, so many are answered by the other part */
+    unsigned far;  /* of ten loads that miss, so many are answered by the other part */
+    unsigned home; /* and so many by the memory of the own part */
 };
 
 static int answer(void *ctx, struct trace *trace)
@@ -35,14 +44,16 @@ static int answer(void *ctx, struct trace *trace)
         uint64_t first = w * count / windows;
         walk.start[w] = (uint32_t)(first * stride);
         for (uint64_t i = 0; i < window; i++) {
-            walk.latency[w * window + i] = i % 10 < toy->far ? FAR : MEMORY;
+            walk.latency[w * window + i] = i % 10 < toy->far               ? FAR
+                                           : i % 10 < toy->far + toy->home ? HOME
+                                                                           : MEMORY;
             walk.next[w * window + i] = (uint32_t)((first + i + 1) % count * stride);
         }
     }
     return toy_walk_end(&walk, trace);
 }
 
-static double memory_of(struct toy *toy, double *confidence)
+static struct attribute memory_of(struct toy *toy)
 {
     static const struct level_info info = {"l2", "gpu", "cg", "", "", 0, 0, ""};
     struct toy_lab bench;
@@ -53,14 +64,14 @@ static double memory_of(struct toy *toy, double *confidence)
                           .max_window = 256,
                           .outermost = true};
     level.timing.threshold = THRESHOLD;
-    level.timing.ceiling = CEILING;
+    level.timing.ceiling = toy->home ? HIGH : CEILING;
     level.timing.hit_cycles = HIT;
-    level.timing.miss_cycles = level.timing.miss_between = FAR;
+    level.timing.miss_cycles = toy->home ? MEMORY : FAR;
+    level.timing.miss_between = toy->home ? (HOME + MEMORY) / 2.0 : FAR;
     level.fit.stride = 128;
     level.fit.count = 512;
     assert_int_equal(level_penalty(&level), 0);
-    double miss = bench.out->memory_latency.value;
-    *confidence = bench.out->memory_latency.confidence;
+    struct attribute miss = bench.out->memory_latency;
     level_free(&level);
     toy_lab_close(&bench);
     return miss;
@@ -70,18 +81,30 @@ static void most_loads_beyond_the_ceiling_are_those_of_memory(void **state)
 {
     (void)state;
     struct toy toy = {.far = 3};
-    double confidence = 0;
-    assert_true(memory_of(&toy, &confidence) == MEMORY);
-    assert_true(confidence < 0.9); /* the reference walk has seen others */
+    struct attribute memory = memory_of(&toy);
+    assert_true(memory.value == MEMORY);
+    assert_true(memory.confidence < 0.9); /* the reference walk has seen others */
 }
 
 static void few_loads_beyond_the_ceiling_are_no_class(void **state)
 {
     (void)state;
     struct toy toy = {.far = 9};
-    double confidence = 0;
-    assert_true(memory_of(&toy, &confidence) == FAR);
-    assert_true(confidence > 0.9);
+    struct attribute memory = memory_of(&toy);
+    assert_true(memory.value == FAR);
+    assert_true(memory.confidence > 0.9);
+}
+
+/* Of the few lines that miss most may be of one part: memory is as far as both are in the middle.
+ */
+static void memory_of_two_parts_is_between_them(void **state)
+{
+    (void)state;
+    struct toy toy = {.home = 3};
+    struct attribute memory = memory_of(&toy);
+    assert_true(memory.value == (HOME + MEMORY) / 2.0);
+    assert_true(memory.low == HOME && memory.high == MEMORY);
+    assert_true(memory.confidence < 0.9);
 }
 
 int main(void)
@@ -89,6 +112,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(most_loads_beyond_the_ceiling_are_those_of_memory),
         cmocka_unit_test(few_loads_beyond_the_ceiling_are_no_class),
+        cmocka_unit_test(memory_of_two_parts_is_between_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

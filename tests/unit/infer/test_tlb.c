@@ -456,6 +456,24 @@ static void missing_data_hide_neither_a_hit_nor_a_miss(void **state)
     }
 }
 
+/* Of two parts a miss of L2 is near or far: what lies between costs no read of a table. */
+static void what_a_miss_of_two_parts_is_in_the_middle_costs_no_table(void **state)
+{
+    (void)state;
+    static struct dissection out;
+    struct lab lab = {.out = &out};
+    struct tlb_lab tl = {.lab = &lab};
+    struct tlb_level between = {.penalty = 292}, near = {.penalty = 2 * 172};
+    out.cache_count = 1;
+    struct attribute *miss = &out.caches[0].miss_penalty;
+    *miss = (struct attribute){.status = ATTRIBUTE_MEASURED, .value = 292, .low = 280, .high = 304};
+    assert_true(tlb_costs_as_tables(&tl, &between));
+    miss->low = 172;
+    miss->high = 411;
+    assert_false(tlb_costs_as_tables(&tl, &between));
+    assert_true(tlb_costs_as_tables(&tl, &near));
+}
+
 /* A walk for which L2 has room for as many lines as `data`, or for all. */
 static struct behind {
     struct gpu gpu;
@@ -568,6 +586,7 @@ int main(void)
         cmocka_unit_test(rows_of_memory_are_no_misses_of_a_level),
         cmocka_unit_test(fewer_entries_than_lines_of_a_group_show_where_lines_differ),
         cmocka_unit_test(behind_a_level_that_keeps_what_it_has_all_entries_show),
+        cmocka_unit_test(what_a_miss_of_two_parts_is_in_the_middle_costs_no_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
