@@ -617,6 +617,22 @@ static int find_misses_in(struct level *level, struct search *s, struct circle *
     return rc;
 }
 
+/*
+ * Loads that pass the cache by may take no longer than its hits, where some of what lies behind it
+ * is nearer than others. Then no threshold lies between, in whatever array: misses of the nearest
+ * lines pass for hits.
+ */
+static int check_room(struct level *level, const struct circle *circle)
+{
+    double hits = sample_quantile(&circle->hits, limits.hit_share);
+    double past = level->timing.beneath_cycles;
+    return past > hits ? 0
+                       : lab_undecided(level->lab,
+                                       "hits take up to %.0f cycles, and loads past the cache from "
+                                       "%.0f on: misses of what is nearest pass for hits",
+                                       hits, past);
+}
+
 /* Grow the array until misses show where a fetch unit begins. */
 static int find_misses(struct level *level, struct circle *circle)
 {
@@ -624,6 +640,7 @@ static int find_misses(struct level *level, struct circle *circle)
     struct search s = {.walked_bytes = 0};
     bool found = false;
     int rc = find_misses_small(level, circle, &found);
+    rc = rc || found ? rc : check_room(level, circle);
     for (uint64_t bytes = limits.first_bytes;
          rc == 0 && !found && bytes <= limit && bytes <= UINT64_C(1) << 30; bytes *= 4) {
         rc = find_misses_in(level, &s, circle, bytes, &found);
