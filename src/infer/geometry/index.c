@@ -71,6 +71,7 @@ static uint32_t near_limit(const struct eviction_set *eviction)
 static void name_evidence(struct level *level, const char *text)
 {
     struct index_result *out = &level->result->index;
+    *out = (struct index_result){.confidence = 0}; /* what an earlier search told */
     lab_evidence(level->lab, out->evidence, level->info->id,
                  "chase op=%s: lines walked past %zu that fill a set: %s; that %s drawn lines "
                  "of up to %d sets",
