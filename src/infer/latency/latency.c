@@ -20,7 +20,7 @@
 static const struct {
     uint64_t far_bytes;
     double exact, rounded, translated, sure, unsure, broad, even, agree, agree_beside, on_top,
-        far_times;
+        far_times, recorded;
     unsigned few, again, misses_again, far_cycles, fewest_classed, chained;
     uint64_t cheap;
 } limits = {
@@ -41,6 +41,8 @@ static const struct {
     .cheap = 20000,    /* loads of a sample that is taken again. Chosen */
     .chained = 1024,   /* loads of a chain */
     .exact = 0.25,     /* cycles that an untimed chain may take longer, by its first loads */
+    .recorded = 3,     /* cycles that a timed hit takes longer than an untimed one, at most: of 282
+                          caches of blind trials without noise 2.7 */
     .rounded = 1,      /* cycles of a mean that hits and an untimed chain may differ by */
     .few = 16,         /* misses: the walk of the reference tells as much */
     .fewest_classed = 200, /* misses whose classes are told. As patterns.c's */
@@ -214,6 +216,15 @@ static double mean_of_hits(const struct level *level)
     return level->result->latency_count ? sum : INFINITY;
 }
 
+/* Hits that take far longer than any untimed chain of them: other work has slowed these. */
+static void doubt_hits(struct level *level, double chain)
+{
+    struct attribute *hit = &level->result->hit_latency;
+    if (hit->value > chain + limits.recorded) {
+        hit->confidence = fmin(hit->confidence, limits.unsure);
+    }
+}
+
 int level_load_to_use(struct level *level)
 {
     /* Through the same elements as the hits, where a chain of 8-byte pointers can go. */
@@ -255,6 +266,7 @@ int level_load_to_use(struct level *level)
                  "%.2f to %.2f cycles a load",
                  level->info->op, bytes, limits.chained, ends[0], ends[1]);
     attribute_set(&level->result->load_to_use_latency, median, "cycles", 0.95, id);
+    doubt_hits(level, ends[1]);
     return 0;
 }
 
