@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <stdlib.h>
 
 #include "util/error.h"
@@ -452,13 +453,31 @@ static void hold_against_reference(const struct level *level, double *miss, doub
 }
 
 /*
+ * Misses of a first level that the reference's walk makes are as near as any: the next level holds
+ * what it reads in a row. Where others take longer, other work has slowed them, or they missed that
+ * level, too.
+ */
+static void hold_against_sooner(const struct level *level, double *miss, double *sure,
+                                char what[64])
+{
+    double reference = level->timing.miss_cycles;
+    bool asks = !level->outermost && !level->front;
+    if (asks && *miss > (1 + limits.agree) * reference) {
+        *miss = reference;
+        *sure = fmin(*sure, limits.unsure);
+        snprintf(what, 64, "the reference walk, for others take longer");
+    }
+}
+
+/*
  * What L2 has takes through a first level that misses about as long as past it. Where misses take
- * far longer, all of them missed L2, too, which holds less than that level then.
+ * far longer, all of them missed L2, too, which holds less than that level then. On another path
+ * than a plain load's they may take longer all the same.
  */
 static void hold_against_past(const struct level *level, double *miss, double *sure, char what[64])
 {
     double past = level->timing.beneath_cycles;
-    bool asks = level->info->beneath[0] && !level->info->behind[0] && isfinite(past) && past > 0;
+    bool asks = strcmp(level->info->op, "ca") == 0 && isfinite(past) && past > 0;
     if (asks && *miss > limits.far_times * past + limits.far_cycles) {
         *miss = past;
         *sure = fmin(*sure, limits.unsure);
@@ -559,6 +578,7 @@ int level_penalty(struct level *level)
         snprintf(what, sizeof what, "the reference walk");
     }
     hold_against_reference(level, &miss, &sure, what);
+    hold_against_sooner(level, &miss, &sure, what);
     hold_against_past(level, &miss, &sure, what);
     rc = slow.count ? level_saw(level, &slow) : 0;
     rc = rc ? rc : keep_classes(level, &all);

@@ -21,6 +21,7 @@ enum {
     THRESHOLD = 330,
     CEILING = 540,
     HOME = 500, /* memory of the own part, where that of the other one takes MEMORY */
+    NEARER = 660,
     HIGH = 1200
 };
 
@@ -107,12 +108,54 @@ static void memory_of_two_parts_is_between_them(void **state)
     assert_true(memory.confidence < 0.9);
 }
 
+/* What misses of a first level take whose reference walk missed in `reference` cycles, and past
+ * which loads take as long as a hit of L2. All others take MEMORY. */
+static struct attribute penalty_of(const struct level_info *info, double reference)
+{
+    struct toy toy = {.far = 0};
+    struct toy_lab bench;
+    toy_lab_open(&bench, answer, &toy, 1 << 20);
+    struct level level = {
+        .lab = &bench.lab, .info = info, .result = &bench.out->caches[0], .max_window = 256};
+    level.timing.threshold = THRESHOLD;
+    level.timing.ceiling = HIGH;
+    level.timing.beneath_cycles = HIT;
+    level.timing.miss_cycles = level.timing.miss_between = reference;
+    level.fit.stride = 128;
+    level.fit.count = 64;
+    assert_int_equal(level_penalty(&level), 0);
+    struct attribute penalty = level.result->miss_penalty;
+    level_free(&level);
+    toy_lab_close(&bench);
+    return penalty;
+}
+
+static void misses_are_as_near_as_those_of_the_reference(void **state)
+{
+    (void)state;
+    static const struct level_info info = {"texture_l1", "sm", "tex", "", "cg", 0, 0, ""};
+    struct attribute penalty = penalty_of(&info, NEARER);
+    assert_true(penalty.value == NEARER);
+    assert_true(penalty.confidence < 0.9);
+}
+
+static void a_longer_path_is_not_held_against_plain_loads(void **state)
+{
+    (void)state;
+    static const struct level_info info = {"texture_l1", "sm", "tex", "", "cg", 0, 0, ""},
+                                   plain = {"l1_data", "sm", "ca", "", "cg", 0, 0, ""};
+    assert_true(penalty_of(&info, MEMORY).value == MEMORY);
+    assert_true(penalty_of(&plain, MEMORY).value == HIT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(most_loads_beyond_the_ceiling_are_those_of_memory),
         cmocka_unit_test(few_loads_beyond_the_ceiling_are_no_class),
         cmocka_unit_test(memory_of_two_parts_is_between_them),
+        cmocka_unit_test(misses_are_as_near_as_those_of_the_reference),
+        cmocka_unit_test(a_longer_path_is_not_held_against_plain_loads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
