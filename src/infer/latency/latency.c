@@ -11,8 +11,8 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/error.h"
 #include "util/sort.h"
