@@ -109,8 +109,9 @@ struct level {
     uint32_t row_period;                /* of these, after which a set comes again */
     uint32_t slice_lines, slice_period; /* the same where a set has few of such rows: a slice has
                                            one row of so many, and hashes it; 0: no such slices */
-    uint64_t late_loads; /* while capacity.c runs: the loads by which a cache that settles late
-                            is left; 0: no limit */
+    uint64_t late_loads;   /* while capacity.c runs: the loads by which a cache that settles late
+                              is left; 0: no limit */
+    double circled_cycles; /* of the reference's circle, once hits are timed; 0: not yet */
     double crowded_sets; /* large/drawn.c: by the share of drawn lines that were too many for their
                             sets; some hundredths off, more where a cache has parts; 0: not known */
     bool sampled_size;   /* the size is an edge of the curve (geometry/sweep.c) */

@@ -21,7 +21,7 @@
 static const struct {
     uint64_t far_bytes;
     double exact, rounded, translated, sure, unsure, broad, even, agree, agree_beside, on_top,
-        far_times, recorded;
+        far_times, recorded, valley;
     unsigned few, again, misses_again, far_cycles, fewest_classed, chained;
     uint64_t cheap;
 } limits = {
@@ -42,10 +42,11 @@ static const struct {
     .cheap = 20000,    /* loads of a sample that is taken again. Chosen */
     .chained = 1024,   /* loads of a chain */
     .exact = 0.25,     /* cycles that an untimed chain may take longer, by its first loads */
-    .recorded = 3,     /* cycles that a timed hit takes longer than an untimed one, at most: of 282
-                          caches of blind trials without noise 2.7 */
-    .rounded = 1,      /* cycles of a mean that hits and an untimed chain may differ by */
-    .few = 16,         /* misses: the walk of the reference tells as much */
+    .valley = 0.1, /* share of misses between near and far ones; of one hump a quarter. Chosen */
+    .recorded = 3, /* cycles that a timed hit takes longer than an untimed one, at most: of 282
+                      caches of blind trials without noise 2.7 */
+    .rounded = 1,  /* cycles of a mean that hits and an untimed chain may differ by */
+    .few = 16,     /* misses: the walk of the reference tells as much */
     .fewest_classed = 200, /* misses whose classes are told. As patterns.c's */
     .translated = 0.6,     /* confidence of a miss where walks miss translation as well */
     .far_bytes = UINT64_C(256) << 20, /* bytes: far more than a large cache holds */
@@ -133,6 +134,7 @@ int level_latency(struct level *level)
         sample_free(&all);
         return lab_undecided(level->lab, "an array that fits missed in most loads");
     }
+    level->circled_cycles = level->timing.hit_cycles;
     level->timing.hit_cycles = sample_quantile(&hits, 0.5);
     struct sample clock;
     rc = level_clock(level, &clock, &hits);
@@ -217,11 +219,17 @@ static double mean_of_hits(const struct level *level)
     return level->result->latency_count ? sum : INFINITY;
 }
 
-/* Hits that take far longer than any untimed chain of them: other work has slowed these. */
+/*
+ * Hits that take far longer than any untimed chain of them, where that is no longer than those that
+ * circled in few words: other work has slowed these. (Timing may take some cycles, of both alike,
+ * and few words lie nearer than all do.)
+ */
 static void doubt_hits(struct level *level, double chain)
 {
     struct attribute *hit = &level->result->hit_latency;
-    if (hit->value > chain + limits.recorded) {
+    double circled = level_cycles(level, level->circled_cycles);
+    if (circled > 0 && chain <= circled + limits.rounded &&
+        hit->value > fmax(chain, circled) + limits.recorded) {
         hit->confidence = fmin(hit->confidence, limits.unsure);
     }
 }
@@ -404,30 +412,34 @@ static double trust_median(const struct level *level, const struct sample *slow)
 }
 
 /*
- * Memory may be near and far, behind parts of the outermost cache: between two humps a median lies
- * where chance puts it. The quartiles lie in the one and the other, and what is in the middle of
- * them is told. (A mean also has what few loads wait longer for, refreshes for one.)
+ * What a miss takes where nothing but the reference walk tells it. Memory may be near and far,
+ * behind parts of the outermost cache: between two humps a median lies where chance puts it. The
+ * quartiles lie in the one and the other, and what is in the middle of them is told. (A mean also
+ * has what few loads wait longer for, refreshes for one.)
  */
-static double middle_miss(const struct level *level, double median, double between)
+static double reference_miss(const struct level *level)
 {
+    double median = level->timing.miss_cycles, between = level->timing.miss_between;
     bool is_apart = fabs(between - median) > limits.agree * median;
     return level->outermost && is_apart ? between : median;
 }
 
-/* What a miss takes where nothing but the reference walk tells it. */
-static double reference_miss(const struct level *level)
-{
-    return middle_miss(level, level->timing.miss_cycles, level->timing.miss_between);
-}
-
-/* What it takes in a walk. */
-static double walked_miss(const struct level *level, const struct sample *slow, double *sure)
+/*
+ * The same of a walk's misses, which may be of few lines, most of them near or most far: then their
+ * median seems sure, and hardly any lie in the middle half between the quartiles. `apart`: they do
+ * not.
+ */
+static double walked_miss(const struct level *level, const struct sample *slow, double *sure,
+                          bool *apart)
 {
     double median = sample_quantile(slow, 0.5);
-    double between = (sample_quantile(slow, 0.25) + sample_quantile(slow, 0.75)) / 2;
-    double miss = middle_miss(level, median, between);
-    *sure = miss == median ? *sure : fmin(*sure, limits.unsure);
-    return miss;
+    double low = sample_quantile(slow, 0.25), high = sample_quantile(slow, 0.75);
+    double between = (low + high) / 2, quarter = (high - low) / 4;
+    *apart = level->outermost && *sure >= limits.sure &&
+             fabs(between - median) > limits.agree * median &&
+             sample_share(slow, low + quarter, high - quarter) < limits.valley;
+    *sure = *apart ? limits.unsure : *sure;
+    return *apart ? between : median;
 }
 
 /*
@@ -436,10 +448,9 @@ static double walked_miss(const struct level *level, const struct sample *slow, 
  * misses take a little longer, or what seems to miss are hits whose translation does. Two walks
  * that disagree leave the value unsure.
  */
-static void hold_against_reference(const struct level *level, double *miss, double *sure,
-                                   char what[64])
+static void hold_against_reference(const struct level *level, double reference, double *miss,
+                                   double *sure, char what[64])
 {
-    double reference = reference_miss(level);
     bool asks = level->outermost && !level->large && !level->translated;
     double agree = level->uneven ? limits.agree_beside : limits.agree;
     if (!asks || fabs(reference - *miss) <= agree * *miss) {
@@ -571,13 +582,15 @@ int level_penalty(struct level *level)
     }
     struct sample slow = slow_loads(level, &all);
     double sure = trust_median(level, &slow);
-    double miss = walked_miss(level, &slow, &sure);
+    bool apart = false;
+    double miss = walked_miss(level, &slow, &sure, &apart);
+    double reference = apart ? reference_miss(level) : level->timing.miss_cycles;
     if (slow.count < limits.few) {
         miss = reference_miss(level);
         sure = miss == level->timing.miss_cycles ? sure : fmin(sure, limits.unsure);
         snprintf(what, sizeof what, "the reference walk");
     }
-    hold_against_reference(level, &miss, &sure, what);
+    hold_against_reference(level, reference, &miss, &sure, what);
     hold_against_sooner(level, &miss, &sure, what);
     hold_against_past(level, &miss, &sure, what);
     rc = slow.count ? level_saw(level, &slow) : 0;
