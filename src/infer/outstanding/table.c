@@ -103,6 +103,13 @@ static int say(struct table_study *t, enum verdict verdict)
     return 0;
 }
 
+/* What a hit waits for at most behind requests that had not all left when it came. */
+static double turns_of(const struct table_study *t, const struct ray *ray, uint32_t loads)
+{
+    double left = ray_requests(ray, loads) * t->yard->turn_cycles;
+    return fmax(0, left - t->yard->hit);
+}
+
 /*
  * By hits, behind a little more than fits, and a little less. Pairs that share lines make a hit
  * wait where each request counts, and not where a line does; where the second of a pair finds no
@@ -137,8 +144,9 @@ static int tell_by_hits(struct table_study *t, double size)
         return rc;
     }
     double few = (cycles[1][1] - none) / height, many = (cycles[0][1] - none) / height;
+    double least = many - turns_of(t, &over, loads) / height; /* but for what takes turns alone */
     bool alone = few > 1 - limits.apart, as_table = alone || many < limits.apart,
-         as_limit = few < limits.apart && many > 1 - limits.apart;
+         as_limit = few < limits.apart && least > 1 - limits.apart;
     lab_evidence(t->lab, t->id, "outstanding",
                  "threads hit=%u lanes=%u loads=%u: a hit takes %.0f cycles behind %u requests of "
                  "%u warps, with share=2 common=%u, where pairs of warps share lines, %.0f; behind "

@@ -96,6 +96,28 @@ static void what_slow_answers_hide_shows_in_hits_behind_the_loads(void **state)
     }
 }
 
+/* Pairs of warps ask for more than leaves before the hit comes: that these are on their way alone
+ * makes it wait, and a line counts once all the same. */
+static void requests_that_leave_after_the_hit_came_are_no_limit(void **state)
+{
+    (void)state;
+    for (unsigned limit = 0; limit < 2; limit++) {
+        struct toy_sm_config config = plain;
+        config.structure = limit ? TOY_REQUEST_LIMIT : TOY_MSHR;
+        config.entries = 89;
+        config.mergers = 4;
+        config.latency_cycles = 265;
+        config.overhead_cycles = 31;
+        config.request_cycles = 2;
+        config.answer_cycles = 5;
+        config.hit_cycles = 30;
+        config.loads_per_warp = 1;
+        const struct outstanding_result *o = dissect(&config);
+        assert_string_equal(o->structure, limit ? "request_limit" : "mshr");
+        assert_value(&o->entries, 89);
+    }
+}
+
 /* Without a first level it stays open, and so it does where nothing fills. */
 static void what_slow_answers_hide_is_not_made_up(void **state)
 {
@@ -393,6 +415,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_table_of_misses_is_counted_in_lines),
         cmocka_unit_test(what_slow_answers_hide_shows_in_hits_behind_the_loads),
+        cmocka_unit_test(requests_that_leave_after_the_hit_came_are_no_limit),
         cmocka_unit_test(what_slow_answers_hide_is_not_made_up),
         cmocka_unit_test(what_loads_past_l1_fill_is_no_table_of_its_misses),
         cmocka_unit_test(a_number_that_loads_of_another_shape_do_not_show_is_not_told),
