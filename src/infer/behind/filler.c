@@ -24,8 +24,10 @@
 /* Thresholds. Chosen. */
 static const struct {
     unsigned most_words;
+    double short_sets;
 } limits = {
-    .most_words = 8, /* words of a line, walked one after the other */
+    .most_words = 8,    /* words of a line, walked one after the other */
+    .short_sets = 0.02, /* share of the sets in front that keep a line by chance */
 };
 enum { NO_CLASS = UINT16_MAX }; /* as in index_map.c */
 enum { CLASSES = 1 << 16 };     /* that a number can be */
@@ -91,16 +93,35 @@ static size_t front_set(const struct choice *choice, size_t line)
     return choice->blind ? 0 : set_map_class(&choice->filler->front->map, line);
 }
 
+/* Lines that the cache in front holds: where sets are hashed far more than the longest array that
+ * fits. */
+static size_t front_holds(const struct level_summary *front)
+{
+    uint64_t fits = front->fit.count * front->fit.stride, holds = front->size_bytes;
+    return (size_t)((holds > fits ? holds : fits) / front->line.bytes) + 1;
+}
+
 /*
- * Without a known index the cache in front is taken for one set, twice as large: neighbouring
- * lines, twice as many as fit there, evict everything.
+ * Times as many lines that evict every other one: at least twice as many. If a hash gives the sets
+ * so many by chance, few of these have less than their ways of them.
  */
+static size_t front_times(const struct level_summary *front)
+{
+    double ways = front->ways ? (double)front->ways : 1;
+    size_t times = 2;
+    while (1 - poisson_tail((double)times * ways, (uint64_t)ways) > limits.short_sets) {
+        times++;
+    }
+    return times;
+}
+
+/* Without a known index the cache in front is taken for one set, some times as large. */
 static size_t front_ways(const struct choice *choice, size_t set)
 {
     const struct level_summary *front = choice->filler->front;
-    size_t all = (size_t)(front->fit.count * front->fit.stride / front->line.bytes) + 1;
+    size_t all = front_holds(front);
     if (choice->blind) {
-        return 2 * all;
+        return front_times(front) * all;
     }
     size_t ways = front->map.ways[set] ? front->map.ways[set] : front->ways;
     return ways ? ways : all;

@@ -159,6 +159,38 @@ static void turns_begin_with_other_residues(void **state)
     bench_destroy(b);
 }
 
+/* Of sets of one way a hash leaves more without a line than of sets of four. What fits in a row is
+ * far less than what they hold. */
+static void of_hashed_sets_in_front_few_are_left_with_fewer_lines_than_ways(void **state)
+{
+    (void)state;
+    enum { LINES = 16, HASHES = 200 };
+    for (uint32_t ways = 1; ways <= 4; ways *= 2) {
+        struct bench *b = bench_create("fifo");
+        uint32_t line = 0, *out, sets = LINES / ways, shorter = 0;
+        size_t count = 0;
+        struct rng rng;
+        rng_seed(&rng, 5);
+        b->front.map.sets = 0;
+        b->front.fit.count = 4;
+        b->front.size_bytes = LINES * LINE;
+        b->front.ways = ways;
+        assert_int_equal(filler_room(&out, b->level.filler), 0);
+        struct walk_shape ring = {.ring = &line, .count = 1};
+        assert_int_equal(filler_find(b->level.filler, out, &count, &ring, 1, 1), 0);
+        for (unsigned k = 0; k < HASHES; k++) {
+            uint32_t there = 0; /* in the set of the ring's line */
+            for (size_t i = 0; i < count; i++) {
+                there += rng_below(&rng, sets) == 0;
+            }
+            shorter += there < ways;
+        }
+        assert_true(shorter <= HASHES / 20);
+        free(out);
+        bench_destroy(b);
+    }
+}
+
 static bool is_visit(const struct policy_pool *pool, uint32_t offset)
 {
     for (size_t i = 0; i < pool->count; i++) {
@@ -211,6 +243,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(filler_accesses_share_the_set_in_front_and_not_the_one_behind),
         cmocka_unit_test(turns_begin_with_other_residues),
+        cmocka_unit_test(of_hashed_sets_in_front_few_are_left_with_fewer_lines_than_ways),
         cmocka_unit_test(each_visit_of_an_order_is_followed_by_what_drives_it_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
