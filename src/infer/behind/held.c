@@ -33,8 +33,7 @@ static const struct {
     .unordered = 0.45,  /* the same of others, as in geometry/held.c */
 };
 
-/* The way back, and the way there again. */
-static void lay_out(uint32_t *ring, const uint32_t *order, size_t lines, uint64_t bytes)
+void behind_lay_out(uint32_t *ring, const uint32_t *order, size_t lines, uint64_t bytes)
 {
     for (size_t i = 0; i < lines; i++) {
         uint32_t line = (uint32_t)(order[i] * bytes);
@@ -79,7 +78,7 @@ static int count_held(struct level *level, size_t *held, struct room *room, size
     int rc = 0;
     rng_seed(&rng, turn + 1);
     rng_permutation(room->order, &rng, (uint32_t)lines);
-    lay_out(room->ring, room->order, lines, level->line.bytes);
+    behind_lay_out(room->ring, room->order, lines, level->line.bytes);
     for (size_t i = 0; i < 2 * lines; i++) {
         room->hit[i] = false;
     }

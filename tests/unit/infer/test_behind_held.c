@@ -6,12 +6,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "infer/behind/behind.h"
+#include "infer/experiments.h"
 #include "infer/level.h"
 #include "support/toy_lab.h"
 #include "util/error.h"
@@ -28,7 +30,7 @@ enum {
     REACH = 65536,
     LINES = REACH / LINE,
     FRONT_LINES = 8,
-    MOST_SETS = 64
+    MOST_SETS = 256
 };
 
 /* One set: the line used last comes first. */
@@ -92,8 +94,8 @@ static void toy_create(struct toy *toy, uint32_t sets, bool draws)
     }
 }
 
-/* With so many ways told before. */
-static int examine(struct toy *toy, struct cache_result *result, double ways)
+/* What its lines say with so many ways told before; or of a set whose policy is known. */
+static int ask(struct toy *toy, struct cache_result *result, double ways, bool by_policy)
 {
     static const struct level_info info = {"constant_l15", "sm", "const", "constant_l1",
                                            "cg",           0,    6144,    ""};
@@ -109,10 +111,26 @@ static int examine(struct toy *toy, struct cache_result *result, double ways)
     level.timing.ceiling = CEILING;
     level.line.bytes = LINE;
     attribute_set(&level.result->ways, ways, "1", 0.8, "");
-    int rc = behind_held(&level);
+    struct policy_result *policy = &level.result->policy;
+    if (by_policy) {
+        level.conflict.count = (size_t)ways + 1;
+        snprintf(policy->name, sizeof policy->name, toy->draws ? "random" : "lru");
+        policy->confidence = 0.9;
+        policy->probability_count = toy->draws ? WAYS : 0;
+        for (size_t i = 0; i < policy->probability_count; i++) {
+            policy->probability[i] = 1.0 / WAYS;
+        }
+        assert_true(forecast_applies(&level));
+    }
+    int rc = by_policy ? level_forecast(&level) : behind_held(&level);
     *result = *level.result;
     toy_lab_close(&bench);
     return rc;
+}
+
+static int examine(struct toy *toy, struct cache_result *result, double ways)
+{
+    return ask(toy, result, ways, false);
 }
 
 static void sets_that_a_hash_numbers_are_counted(void **state)
@@ -158,8 +176,37 @@ static void nothing_is_told_of_sets_that_are_not_full(void **state)
     (void)state;
     struct toy toy;
     struct cache_result result;
-    toy_create(&toy, MOST_SETS, false);
+    toy_create(&toy, 64, false);
     assert_int_equal(examine(&toy, &result, WAYS), INFER_UNDECIDED);
+    assert_int_not_equal(result.sets.status, ATTRIBUTE_MEASURED);
+}
+
+/* What a modelled cache of as many sets makes of the same loads says so all the same: of victims
+ * that are drawn, and of sets that are not all full. */
+static void sets_are_counted_by_what_their_policy_makes_of_the_loads(void **state)
+{
+    (void)state;
+    for (unsigned draws = 0; draws < 2; draws++) {
+        for (uint32_t sets = 3; sets <= (draws ? 12 : 48); sets *= 4) {
+            struct toy toy;
+            struct cache_result result;
+            toy_create(&toy, sets, draws);
+            assert_int_equal(ask(&toy, &result, WAYS, true), 0);
+            assert_true(result.sets.value == sets);
+            assert_true(result.size.value == sets * WAYS * LINE);
+            assert_true(result.sets.confidence < 0.9);
+        }
+    }
+}
+
+/* Three lines a set: one set more or less makes hardly a difference. */
+static void of_so_many_sets_none_is_likelier_than_others(void **state)
+{
+    (void)state;
+    struct toy toy;
+    struct cache_result result;
+    toy_create(&toy, 170, true);
+    assert_int_equal(ask(&toy, &result, WAYS, true), INFER_UNDECIDED);
     assert_int_not_equal(result.sets.status, ATTRIBUTE_MEASURED);
 }
 
@@ -170,6 +217,8 @@ int main(void)
         cmocka_unit_test(ways_that_do_not_divide_what_is_held_are_taken_back),
         cmocka_unit_test(nothing_is_told_of_sets_that_draw_their_victims),
         cmocka_unit_test(nothing_is_told_of_sets_that_are_not_full),
+        cmocka_unit_test(sets_are_counted_by_what_their_policy_makes_of_the_loads),
+        cmocka_unit_test(of_so_many_sets_none_is_likelier_than_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
