@@ -63,10 +63,12 @@ YAML
 for name in hashed by_chance; do
     [ "$("$GET" $name.json constant_l15.policy.name)" = lru ] || fail "$name: policy of the second cache"
 done
-# Lines read to and fro tell how many there are, where all that the path reaches fills every set.
+# Lines read to and fro tell how many there are: whole sets where all that the path reaches fills every set, else what
+# their policy makes of these lines.
 expect hashed.json constant_l15.sets 16
 expect hashed.json constant_l15.size 12288
-expect by_chance.json constant_l15.sets "not measured"
+expect by_chance.json constant_l15.sets 15
+expect by_chance.json constant_l15.size 30720
 expect hashed.json constant_l15.ways 6
 expect hashed.json constant_l15.line 128
 expect by_chance.json constant_l15.ways 4
@@ -108,6 +110,18 @@ constant_l15: {size: 8 KiB, line: 128 B, sector: 32 B, sets: 8, ways: 8, index: 
 YAML
 second later 8192 128 8 8 nru bits 0
 expect later.json constant_l15.miss_penalty -4
+
+# By two cycles: many loads in turn show them first, and then each, since all hits are alike. (Its misses are not: the
+# policy stays open.)
+copy hardly_later <<'YAML'
+constant_l1: {size: 1 KiB, line: 128 B, sector: 32 B, sets: 2, ways: 4, index: {kind: bits, bits: [7]}, replacement: {policy: nru}}
+constant_l15: {size: 8 KiB, line: 128 B, sector: 32 B, sets: 8, ways: 8, index: {kind: bits, bits: [7, 8, 9]},
+  replacement: {policy: lru}, hit_latency: 359 cycles}
+YAML
+for pair in size=8192 line=128 sets=8 ways=8; do
+    expect hardly_later.json constant_l15.${pair%=*} "${pair#*=}"
+done
+expect hardly_later.json constant_l15.miss_penalty -2
 
 # Twice what fits in front is too much for a third of its sets, which a hash fills unevenly.
 copy crowded <<'YAML'

@@ -453,6 +453,30 @@ static int look_nearer(struct level *level, struct sample *missed)
     return rc;
 }
 
+/*
+ * What many loads in turn tell of a cache that hardly one of them shows: INFER_UNDECIDED. Where its
+ * hits are all alike, and later than what lies behind, each load shows it in the mirror: then 0.
+ */
+static int look_in_turn(struct level *level, struct sample *missed)
+{
+    level->behind_quarters = 0;
+    int rc = behind_in_turn(level, shape_behind(level));
+    double more = level->result->miss_penalty.value;
+    if (rc != INFER_UNDECIDED || !level->result->present || more > -limits.quiet_cycles) {
+        return rc;
+    }
+    const struct refusal why = level->lab->why;
+    sample_free(missed);
+    *missed = (struct sample){0};
+    rc = sample_behind(level, missed);
+    if (rc == 0 && is_quiet(missed)) {
+        look_in_mirror(level, missed, sample_quantile(missed, 0.5) + more);
+        return 0;
+    }
+    level->lab->why = why;
+    return rc && !lab_soft(rc) ? rc : INFER_UNDECIDED;
+}
+
 int behind_begin(struct level *level)
 {
     const struct level_summary *front = level->front;
@@ -465,10 +489,14 @@ int behind_begin(struct level *level)
     if (rc == INFER_UNDECIDED && level->lab->why.status == ATTRIBUTE_ABSENT) {
         rc = look_nearer(level, &missed);
     }
+    struct cache_result told = {.present = false};
+    if (rc == INFER_UNDECIDED) {
+        rc = look_in_turn(level, &missed);
+        told = *level->result;
+    }
     if (rc == INFER_UNDECIDED) {
         sample_free(&missed);
-        level->behind_quarters = 0;
-        return behind_in_turn(level, shape_behind(level));
+        return rc;
     }
     if (rc == 0) {
         char id[24];
@@ -490,8 +518,9 @@ int behind_begin(struct level *level)
     if (rc && level->timing.mirror.sum) { /* then the mirror was for something else */
         level->timing.mirror = (struct walk_mirror){0};
         level->timing.threshold = 0;
-        level->result->present = false;
-        level->result->hit_latency = (struct attribute){0};
+        level->result->present = told.present;
+        level->result->hit_latency = told.hit_latency;
+        level->result->miss_penalty = told.miss_penalty;
     }
     if (rc == 0) {
         /* What L2 answers is a miss as well, though the walk above may have had none. */
