@@ -46,12 +46,14 @@ static void report_progress(struct lab *lab, const struct level *level, size_t e
 /*
  * Structure may take walk after walk where many ways draw their victims. Where loads are dear,
  * caches together leave that at some number of them, and each but the last at two thirds of what is
- * left, though never at less than a small cache takes, the last at half of all, whatever those
- * before it took; their latencies, and what concerns the device as a whole, come still.
+ * left, though never at less than a small cache takes (behind another its walks are longer), the
+ * last at half of all, whatever those before it took; their latencies, and what concerns the device
+ * as a whole, come still.
  */
-static uint64_t loads_of_level(const struct lab *lab, bool last)
+static uint64_t loads_of_level(const struct lab *lab, const struct level_info *info, bool last)
 {
-    const uint64_t least_share = last ? 2 : 32; /* of all loads, one in so many. Blind trials */
+    /* Of all loads, one in so many. Blind trials; behind another cache chosen. */
+    const uint64_t least_share = last ? 2 : info->behind[0] ? 12 : 32;
     uint64_t all = lab->options->max_cache_loads, left = all > lab->loads ? all - lab->loads : 1;
     uint64_t most = last ? all : lab->loads + (2 * left + 2) / 3;
     uint64_t least = lab->loads + all / least_share;
@@ -289,7 +291,7 @@ static int dissect_level(struct lab *lab, struct level_summary *summary, struct 
     level->max_window = info->max_window && info->max_window < limit ? info->max_window : limit;
     result_name(result, info);
     lab->options = &e->options;
-    lab->level_loads = loads_of_level(lab, level->outermost);
+    lab->level_loads = loads_of_level(lab, info, level->outermost);
     int rc = run_experiments(e, false);
     withdraw_spaced_size(e);
     bool alike = result->sets.status == ATTRIBUTE_MEASURED && result->sets.confidence > alike_sure;
