@@ -111,6 +111,15 @@ YAML
 second later 8192 128 8 8 nru bits 0
 expect later.json constant_l15.miss_penalty -4
 
+# By so much that what L2 answers is nearer to hits in front: hits take 711 cycles, misses 370.
+copy far_later <<'YAML'
+constant_l1: {size: 1 KiB, line: 128 B, sector: 32 B, sets: 2, ways: 4, index: {kind: bits, bits: [7]}, replacement: {policy: nru}}
+constant_l15: {size: 8 KiB, line: 128 B, sector: 32 B, sets: 8, ways: 8, index: {kind: bits, bits: [7, 8, 9]},
+  replacement: {policy: lru}, hit_latency: 698 cycles}
+YAML
+second far_later 8192 128 8 8 lru bits 0
+expect far_later.json constant_l15.miss_penalty -341 2
+
 # By two cycles: many loads in turn show them first, and then each, since all hits are alike. (Its misses are not: the
 # policy stays open.)
 copy hardly_later <<'YAML'

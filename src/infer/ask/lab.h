@@ -28,9 +28,9 @@ struct lab {
     double allowed;     /* share of the source's work by which what is under way ends */
     struct refusal why; /* of the last measurement that did not decide; no reason: none told */
     const char *doing;
-    double done;                        /* share of the work, for the progress line */
-    double share, device_share;         /* of it, each experiment's on a cache, on the device */
-    const struct level_summary *levels; /* in the order of levels.def, as far as examined */
+    double done;                  /* share of the work, for the progress line */
+    double share, device_share;   /* of it, each experiment's on a cache, on the device */
+    struct level_summary *levels; /* in the order of levels.def, as far as examined */
     size_t level_count;
 };
 

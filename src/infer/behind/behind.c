@@ -240,6 +240,26 @@ static int sample_plain(struct level *level, double *median, struct walk_shape s
     return rc;
 }
 
+static void set_front_threshold(struct level *level, double cycles)
+{
+    for (size_t i = 0; i < level->lab->level_count; i++) {
+        struct level_summary *front = &level->lab->levels[i];
+        front->timing.threshold = front == level->front ? cycles : front->timing.threshold;
+    }
+}
+
+/*
+ * Misses in front were seen to take what the second cache takes. What lies behind it and is far
+ * sooner passed for a hit in front: these end before it.
+ */
+static void lower_front(struct level *level, double farther)
+{
+    double hit = level->front->timing.hit_cycles;
+    if (farther <= level->front->timing.threshold && hit < farther) {
+        set_front_threshold(level, 0.5 * (hit + farther));
+    }
+}
+
 /*
  * What misses in front takes longer than nearly all loads of a walk that no second cache can hold
  * alike: a cache answers them, and later than L2 would. From here on latencies are in the mirror.
@@ -249,6 +269,7 @@ static void look_in_mirror(struct level *level, const struct sample *missed, dou
     struct level_timing *t = &level->timing;
     double own = sample_quantile(missed, 0.5);
     char id[24];
+    lower_front(level, farther);
     t->mirror = (struct walk_mirror){.above = (uint32_t)level->front->timing.threshold,
                                      .upto = (uint32_t)clearly_above(missed),
                                      .sum = (uint32_t)(own + farther + 0.5)};
@@ -485,6 +506,7 @@ int behind_begin(struct level *level)
                              level->info->behind);
     }
     struct sample missed = {0};
+    double threshold = front->timing.threshold;
     int rc = look_behind(level, &missed);
     if (rc == INFER_UNDECIDED && level->lab->why.status == ATTRIBUTE_ABSENT) {
         rc = look_nearer(level, &missed);
@@ -516,6 +538,7 @@ int behind_begin(struct level *level)
         level->result->hit_latency = (struct attribute){0}; /* as well what L2 takes */
     }
     if (rc && level->timing.mirror.sum) { /* then the mirror was for something else */
+        set_front_threshold(level, threshold);
         level->timing.mirror = (struct walk_mirror){0};
         level->timing.threshold = 0;
         level->result->present = told.present;
