@@ -251,7 +251,7 @@ static int forecast_create(struct forecast *f, struct level *level)
                            .kind = drawn ? POLICY_COUNT : policy_named(r->policy.name)};
     f->count = 2 * f->lines;
     f->recorded = limits.passes * f->count <= level->max_window ? limits.passes : 1;
-    f->orders = limits.loads / f->count;
+    f->orders = f->count ? limits.loads / f->count : 0;
     f->orders = f->orders < LEAST_ORDERS  ? LEAST_ORDERS
                 : f->orders > MOST_ORDERS ? MOST_ORDERS
                                           : f->orders;
