@@ -1,12 +1,12 @@
 #!/bin/sh
 # Of a second cache of constants whose sets a hash numbers, and which draws its victims, its ways are told, and how much of an array fits
-# until one set or another is full: a model that is exported of it has a map by which as much fits, and its dissection tells the same.
+# until one set or another is full. Here hardly more lines than fit can be asked for, and no number of sets is likelier than others: a model that is exported of it has a map by which as much fits, and its dissection tells the same.
 # Where lines leave in the order in which they came, sets and size are counted, and come back.
 cat >hashed.yaml <<'END'
 ---
 inherits: gtx780
 name: hashed
-constant_l15: {size: 24 KiB, line: 128 B, sector: 32 B, sets: 32, ways: 6, index: {kind: hash, seed: 29769},
+constant_l15: {size: 48 KiB, line: 128 B, sector: 32 B, sets: 64, ways: 6, index: {kind: hash, seed: 29769},
   replacement: {policy: random}}
 ...
 END
@@ -33,3 +33,8 @@ expect told.json constant_l15.sets 16
 dissect sim:./again.yaml again.json --only constant_l1,constant_l15
 "$SONDE" compare told.json again.json --cycles 1 >compared
 ! grep '^differs\|^only in A' compared || fail "not all came back"
+# Where victims are drawn, by what their policy makes of the lines.
+sed 's/name: hashed/name: fewer/; s/size: 48 KiB/size: 24 KiB/; s/sets: 64/sets: 32/' hashed.yaml >fewer.yaml
+dissect sim:./fewer.yaml told.json --only constant_l1,constant_l15
+expect told.json constant_l15.sets 32
+expect told.json constant_l15.size 24576
