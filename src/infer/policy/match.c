@@ -18,7 +18,7 @@ static const struct {
     uint32_t unseen;
     size_t impossible, clearly, far, few_records, few_misses, many_records;
     double thin;
-    uint32_t few_ways;
+    uint32_t few_ways, compared;
 } limits = {
     .states = 48,             /* initial states tried where the true one is not known */
     .most_states = 400,       /* the same for a rule whose state lasts */
@@ -35,6 +35,7 @@ static const struct {
     .thin = 0.7,        /* confidence where the second best rule is not ruled out */
     .few_ways = 3,      /* ways that make rules alike. Blind trials of wide machines: of more
                            3 of 31 sets that left a choice had none to leave */
+    .compared = 1000,   /* reads by which rules are held against each other. Chosen */
 };
 
 /*
@@ -301,9 +302,39 @@ bool policy_match(const struct policy_case *of, struct policy_result *out,
     return best != POLICY_COUNT;
 }
 
+/* Do both rules hit and miss alike with so few ways, whatever is read? */
+static bool are_one(enum policy_kind a, enum policy_kind b, uint32_t ways)
+{
+    struct policy_set one, other;
+    struct rng rng;
+    rng_seed(&rng, ways);
+    policy_set_init(&one, a, ways);
+    policy_set_init(&other, b, ways);
+    for (uint32_t i = 0; i < limits.compared; i++) {
+        uint32_t line = (uint32_t)rng_below(&rng, ways + 1 + i / 50 % 3);
+        if (policy_set_read(&one, line) != policy_set_read(&other, line)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Those that follow no rule are left out. */
+static bool are_all_one(const struct policy_result *out, uint32_t ways)
+{
+    enum policy_kind named = policy_named(out->name);
+    bool one = true;
+    for (size_t i = 0; one && named != POLICY_COUNT && i < out->equivalent_count; i++) {
+        enum policy_kind other = policy_named(out->equivalent[i]);
+        one = other == POLICY_COUNT || are_one(named, other, ways);
+    }
+    return one;
+}
+
 void policy_doubt_choice(struct policy_result *out, size_t ways, bool alike)
 {
-    bool may_differ = ways > limits.few_ways || !alike;
+    bool may_differ =
+        ways == 0 || ways > limits.few_ways || !alike || !are_all_one(out, (uint32_t)ways);
     if (out->equivalent_count > 0 && may_differ && out->confidence > limits.thin) {
         out->confidence = limits.thin;
     }

@@ -74,7 +74,7 @@ struct policy_case {
 /* Fills `out` and returns true when a policy predicts the orders. */
 bool policy_match(const struct policy_case *of, struct policy_result *out,
                   const struct policy_order orders[POLICY_ORDERS]);
-/* Rules that few ways make alike are so, if all sets are known to be alike. Where more could tell
+/* Rules that few ways make one are so, if all sets are known to be alike. Where more could tell
  * them apart and did not, or may in other sets, that one of them is right is less sure. */
 void policy_doubt_choice(struct policy_result *out, size_t ways, bool alike);
 

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "infer/policy/policy.h"
 #include "infer/policy/rule.h"
 #include "util/rng.h"
 
@@ -128,6 +129,27 @@ static void names_lead_to_kinds_and_back(void **state)
     assert_int_equal(policy_named(""), POLICY_COUNT);
 }
 
+/* Rules that reads of so many ways did not tell apart: are they sure? */
+static double doubted(const char *name, const char *other, size_t ways)
+{
+    struct policy_result out = {.equivalent_count = 1, .confidence = 0.97};
+    snprintf(out.name, sizeof out.name, "%s", name);
+    snprintf(out.equivalent[0], sizeof out.equivalent[0], "%s", other);
+    policy_doubt_choice(&out, ways, true);
+    return out.confidence;
+}
+
+static void rules_that_few_ways_do_not_make_one_are_not_sure(void **state)
+{
+    (void)state;
+    assert_true(doubted("lru", "plru", 2) > 0.9);
+    assert_true(doubted("lru", "nru", 2) > 0.9);
+    assert_true(doubted("random", "biased", 2) > 0.9);
+    assert_true(doubted("lru", "srrip", 2) < 0.9);
+    assert_true(doubted("lru", "fifo", 2) < 0.9);
+    assert_true(doubted("lru", "plru", 3) < 0.9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -135,6 +157,7 @@ int main(void)
         cmocka_unit_test(each_rule_evicts_what_it_says),
         cmocka_unit_test(a_wash_leaves_one_of_the_states_that_its_rule_names),
         cmocka_unit_test(names_lead_to_kinds_and_back),
+        cmocka_unit_test(rules_that_few_ways_do_not_make_one_are_not_sure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
