@@ -465,14 +465,14 @@ static void hold_against_reference(const struct level *level, double reference, 
 
 /*
  * Misses of a first level that the reference's walk makes are as near as any: the next level holds
- * what it reads in a row. Where others take longer, other work has slowed them, or they missed that
- * level, too.
+ * what it reads in a row. Where others take longer under noise, other work has slowed them, or they
+ * missed that level, too.
  */
 static void hold_against_sooner(const struct level *level, double *miss, double *sure,
                                 char what[64])
 {
     double reference = level->timing.miss_cycles;
-    bool asks = !level->outermost && !level->front;
+    bool asks = !level->outermost && !level->front && level->timing.false_slow > 0;
     if (asks && *miss > (1 + limits.agree) * reference) {
         *miss = reference;
         *sure = fmin(*sure, limits.unsure);

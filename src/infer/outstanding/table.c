@@ -11,12 +11,14 @@
 
 /* Thresholds. Fixed by: blind trials of outstanding loads (tests/blind/outstanding.c). */
 static const struct {
-    double apart, waits, past;
+    double apart, waits, past, like;
 } limits = {
     .apart = 0.3,  /* of what waiting costs: as one that waits, or that does not. Chosen */
     .waits = 0.85, /* confidence where the second load of a line waits: of a table that has no
                       mergers, which need not be what is full. Chosen */
     .past = 0.85,  /* the same where loads past L1 decide. Chosen */
+    .like = 0.5,   /* of what lines of their own wait for: pairs of a limit wait as much, but turns
+                      may be all that they wait for. Chosen */
 };
 
 /*
@@ -59,7 +61,7 @@ static int measure_lines(struct table_study *t, double *cycles, const struct ray
 }
 
 /* What pairs say. */
-enum verdict { UNDECIDED, WAITS, AS_TABLE, AS_LIMIT };
+enum verdict { UNDECIDED, WAITS, AS_TABLE, LIKE_LIMIT, AS_LIMIT };
 
 /* Do loads past L1 make the time jump at the same number? `known` false: a recording has none. */
 static int ask_past_l1(struct table_study *t, bool *known, bool *alike)
@@ -95,11 +97,13 @@ static int say(struct table_study *t, enum verdict verdict)
     if (rc || (verdict == UNDECIDED && !known)) {
         return rc;
     }
-    if (open) {
+    if (open || verdict == LIKE_LIMIT) {
         t->confidence = fmin(t->confidence, known ? limits.past : limits.waits);
     }
     t->is_l1s = known && !alike;
-    t->kind = verdict == AS_LIMIT || (open && known && alike) ? "request_limit" : "mshr";
+    t->kind = verdict == AS_LIMIT || verdict == LIKE_LIMIT || (open && known && alike)
+                  ? "request_limit"
+                  : "mshr";
     return 0;
 }
 
@@ -146,19 +150,26 @@ static int tell_by_hits(struct table_study *t, double size)
     double few = (cycles[1][1] - none) / height, many = (cycles[0][1] - none) / height;
     double least = many - turns_of(t, &over, loads) / height; /* but for what takes turns alone */
     bool alone = few > 1 - limits.apart, as_table = alone || many < limits.apart,
-         as_limit = few < limits.apart && least > 1 - limits.apart;
-    lab_evidence(t->lab, t->id, "outstanding",
-                 "threads hit=%u lanes=%u loads=%u: a hit takes %.0f cycles behind %u requests of "
-                 "%u warps, with share=2 common=%u, where pairs of warps share lines, %.0f; behind "
-                 "those of %u warps %.0f and %.0f: %s",
-                 t->yard->hit, over.lanes, loads, cycles[0][0], over.warps * over.lanes * loads,
-                 over.warps, over.lanes - over.lanes / 4, cycles[0][1], fewer.warps, none,
-                 cycles[1][1],
-                 alone      ? "the second of a pair has to wait"
-                 : as_table ? "a line counts once"
-                 : as_limit ? "each request counts"
-                            : "undecided");
-    return say(t, alone ? WAITS : as_table ? AS_TABLE : as_limit ? AS_LIMIT : UNDECIDED);
+         as_limit = few < limits.apart && least > 1 - limits.apart,
+         like_limit = few < limits.apart && many > 1 - limits.apart &&
+                      cycles[0][1] - none > limits.like * (cycles[0][0] - none);
+    lab_evidence(
+        t->lab, t->id, "outstanding",
+        "threads hit=%u lanes=%u loads=%u: a hit takes %.0f cycles behind %u requests of "
+        "%u warps, with share=2 common=%u, where pairs of warps share lines, %.0f; behind "
+        "those of %u warps %.0f and %.0f: %s",
+        t->yard->hit, over.lanes, loads, cycles[0][0], over.warps * over.lanes * loads, over.warps,
+        over.lanes - over.lanes / 4, cycles[0][1], fewer.warps, none, cycles[1][1],
+        alone        ? "the second of a pair has to wait"
+        : as_table   ? "a line counts once"
+        : as_limit   ? "each request counts"
+        : like_limit ? "each request seems to count, if it is not the turns of those that leave"
+                     : "undecided");
+    return say(t, alone        ? WAITS
+                  : as_table   ? AS_TABLE
+                  : as_limit   ? AS_LIMIT
+                  : like_limit ? LIKE_LIMIT
+                               : UNDECIDED);
 }
 
 int table_tell(struct table_study *t, double size)

@@ -110,7 +110,7 @@ static void memory_of_two_parts_is_between_them(void **state)
 
 /* What misses of a first level take whose reference walk missed in `reference` cycles, and past
  * which loads take as long as a hit of L2. All others take MEMORY. */
-static struct attribute penalty_of(const struct level_info *info, double reference)
+static struct attribute penalty_of(const struct level_info *info, double reference, bool noise)
 {
     struct toy toy = {.far = 0};
     struct toy_lab bench;
@@ -120,6 +120,7 @@ static struct attribute penalty_of(const struct level_info *info, double referen
     level.timing.threshold = THRESHOLD;
     level.timing.ceiling = HIGH;
     level.timing.beneath_cycles = HIT;
+    level.timing.false_slow = noise;
     level.timing.miss_cycles = level.timing.miss_between = reference;
     level.fit.stride = 128;
     level.fit.count = 64;
@@ -134,9 +135,10 @@ static void misses_are_as_near_as_those_of_the_reference(void **state)
 {
     (void)state;
     static const struct level_info info = {"texture_l1", "sm", "tex", "", "cg", 0, 0, ""};
-    struct attribute penalty = penalty_of(&info, NEARER);
+    struct attribute penalty = penalty_of(&info, NEARER, true);
     assert_true(penalty.value == NEARER);
     assert_true(penalty.confidence < 0.9);
+    assert_true(penalty_of(&info, NEARER, false).value == MEMORY);
 }
 
 static void a_longer_path_is_not_held_against_plain_loads(void **state)
@@ -144,8 +146,8 @@ static void a_longer_path_is_not_held_against_plain_loads(void **state)
     (void)state;
     static const struct level_info info = {"texture_l1", "sm", "tex", "", "cg", 0, 0, ""},
                                    plain = {"l1_data", "sm", "ca", "", "cg", 0, 0, ""};
-    assert_true(penalty_of(&info, MEMORY).value == MEMORY);
-    assert_true(penalty_of(&plain, MEMORY).value == HIT);
+    assert_true(penalty_of(&info, MEMORY, false).value == MEMORY);
+    assert_true(penalty_of(&plain, MEMORY, false).value == HIT);
 }
 
 int main(void)
