@@ -178,8 +178,17 @@ static int find_large_edge(struct level *level)
     return 0;
 }
 
+/* Of a cache that was taken apart its sets tell the size; where they do not, the edge is looked for
+ * if long arrays cost no simulation. */
+static bool wants_edge(const struct level *level)
+{
+    bool is_told = level->result->size.status == ATTRIBUTE_MEASURED;
+    return level->large &&
+           (!level->taken_apart || (!is_told && !level->lab->options->max_cache_loads));
+}
+
 int level_sweep(struct level *level)
 {
     int rc = walk_grid(level);
-    return rc == 0 && level->large && !level->taken_apart ? find_large_edge(level) : rc;
+    return rc == 0 && wants_edge(level) ? find_large_edge(level) : rc;
 }

@@ -33,7 +33,8 @@
 /* Thresholds. Fixed by: blind trials of outstanding loads (tests/blind/outstanding.c). */
 static const struct {
     double jump_share, merger_jump_share, slack, steady_share, cold, cold_sure, cold_jump_share,
-        hit_at, hit_at_last, hit_late, hit_jump_share, hit_share, most_sure, fine_jump_share;
+        hit_at, hit_at_last, hit_late, hit_jump_share, hit_share, most_sure, fine_jump_share,
+        fine_sure;
     unsigned many_rays, fine_jump, most_full, most_loads, outside, hit_jump;
 } limits = {
     .jump_share = 0.25,        /* share of a single load's time: a jump */
@@ -48,6 +49,8 @@ static const struct {
     .hit_late = 0.85,        /* of the time until the first answer: a later one. Chosen */
     .hit_at_last = 0.66,     /* the same, where that shows nothing. Chosen */
     .fine_jump_share = 0.08, /* share of a single load's time: a small jump, */
+    .fine_sure = 0.85,       /* confidence of what small jumps show at most: one of ten dissections
+                                of an H200 saw one. Chosen */
     .many_rays = 3,          /* of hits, that agree on a number of requests. Chosen */
     .fine_jump = 16,         /* and so many cycles. Both chosen */
     .most_sure = 0.9,        /* confidence of what not all rays say. Chosen */
@@ -520,7 +523,7 @@ static int decide(struct study *s)
     lab_evidence(s->lab, id, "outstanding", "threads%s: most that fit before the time jumps: %s",
                  s->yard.hit ? ", a hit behind them" : "", rays);
     s->exact = exact;
-    double confidence = trust(s, exact);
+    double confidence = fmin(trust(s, exact), s->is_fine ? limits.fine_sure : 1);
     int rc = 0;
     struct bounds b = {0};
     if (requests.agree && !instructions.agree) {
