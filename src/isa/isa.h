@@ -74,6 +74,12 @@ enum lowering {
     LOWERING_COUNT
 };
 
+/* The generation whose rows of LOWERING, APART, STALLS, RARE and LATENCY hold. */
+static inline enum lowering lowering_rows(enum lowering lowering)
+{
+    return lowering == LOWERING_HOPPER_LATE ? LOWERING_HOPPER : lowering;
+}
+
 /* insn.def rows */
 enum isa_op {
     OP_NONE,

@@ -251,8 +251,9 @@ static void add_meeting(struct lower *l, uint32_t block)
     uint32_t at = pc;
     if (leaves && l->blocks[header].before != NOWHERE)
         at = l->func->blocks[l->blocks[header].before].last;
-    lower_add(l, at, UNIT_BRANCH, LOWER_ONE);
-    lower_add(l, at, ISA_UNIT_COUNT, LOWER_ONE);
+    bool is_timed = lower_meeting_cycles(l) > 0; /* beside the branch's unit */
+    lower_add(l, at, UNIT_BRANCH, is_timed ? LOWER_ONE : 2 * LOWER_ONE);
+    lower_add(l, at, ISA_UNIT_COUNT, is_timed ? LOWER_ONE : 0);
     l->out[at].stall_cycles = (uint16_t)(l->out[at].stall_cycles + lower_meeting_cycles(l));
 }
 

@@ -6,13 +6,13 @@
 #include "ptx/lower/lower.h"
 
 static const uint8_t guard_cycles[] = {
-    [LOWERING_NONE] = 0,
+    [LOWERING_HOPPER] = 0,
 #define GUARD(generation, cycles) [LOWERING_##generation] = (cycles),
 #include "isa/lowering.def"
 };
 
 static const uint8_t other_pipe_cycles[] = {
-    [LOWERING_NONE] = 0,
+    [LOWERING_HOPPER] = 0,
 #define OTHER_PIPE(generation, cycles) [LOWERING_##generation] = (cycles),
 #include "isa/lowering.def"
 };

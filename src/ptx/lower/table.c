@@ -172,7 +172,7 @@ static bool holds(const struct lower *l, const struct ptx_insn *insn, enum when 
 static const struct row *find_row(const struct lower *l, const struct ptx_insn *insn)
 {
     for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].op == insn->op && rows[i].generation == l->generation &&
+        if (rows[i].op == insn->op && rows[i].generation == lowering_rows(l->generation) &&
             (rows[i].type == TYPE_NONE || rows[i].type == insn->tuple.s) &&
             holds(l, insn, rows[i].when))
             return &rows[i];
@@ -211,14 +211,14 @@ static const struct kept *find_kept(const struct kept *table, size_t count, cons
                                     const struct ptx_insn *insn)
 {
     for (size_t i = 0; i < count; i++)
-        if (table[i].generation == l->generation && table[i].op == insn->op &&
+        if (table[i].generation == lowering_rows(l->generation) && table[i].op == insn->op &&
             (table[i].type == TYPE_NONE || table[i].type == insn->tuple.s))
             return &table[i];
     return NULL;
 }
 
 static const uint8_t meeting_cycles[] = {
-    [LOWERING_NONE] = 0,
+    [LOWERING_HOPPER] = 0,
 #define MEETING(generation, cycles) [LOWERING_##generation] = (cycles),
 #include "isa/lowering.def"
 };
@@ -241,7 +241,7 @@ static void add_rare(struct lower *l, uint32_t pc)
                               : slow != NULL ? slow->cycles
                                              : (uint16_t)0;
     for (uint32_t i = 0; i < sizeof rare / sizeof *rare; i++)
-        if (rare[i].generation == l->generation && rare[i].op == insn->op) {
+        if (rare[i].generation == lowering_rows(l->generation) && rare[i].op == insn->op) {
             struct lowered_rare *out = &l->out[pc].rare[rare[i].operands];
             *out = rare[i].rare;
             out->stalls = (uint16_t)(out->stalls + out->jumps * lower_meeting_cycles(l));

@@ -228,7 +228,7 @@ static uint32_t latency_of_unit(enum lowering generation, enum isa_unit unit)
 #include "isa/lowering.def"
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].generation == generation && rows[i].unit == unit)
+        if (rows[i].generation == lowering_rows(generation) && rows[i].unit == unit)
             return rows[i].cycles;
     return DEFAULT_LATENCY;
 }

@@ -30,7 +30,7 @@ static uint32_t measure(const char *body)
     if (branch_lanes) {
         b.spec.unit[UNIT_BRANCH].lanes_per_cycle = branch_lanes;
     }
-    b.spec.lowering = LOWERING_HOPPER;
+    b.spec.lowering = LOWERING_HOPPER_LATE;
     b.spec.unit[UNIT_BRANCH].latency_cycles = TAKEN;
     b.spec.fall_through_cycles = FALLS;
     assert_true(bench_run(&b, body, 1, 1));
@@ -66,7 +66,7 @@ static void what_goes_to_the_other_pipe_is_later(void **state)
 #define STORES STORE STORE STORE STORE STORE STORE STORE STORE STORE STORE STORE STORE
 #define OVER                                                                                       \
     STRETCH("setp.eq.u32 %p1, %r12, 0;\n@%p1 bra OVER;\n" STORES "OVER:\nadd.u32 %r2, %r9, "       \
-                                                                 "%r10;\n")
+            "%r10;\n")
 
 static void lanes_that_may_part_say_where_they_meet_and_wait_there(void **state)
 {
