@@ -105,8 +105,6 @@ struct level {
     struct level_line line;
     struct set_map map; /* geometry/index.c, sets.c */
     uint64_t size_bytes;
-    uint32_t row_lines;                 /* geometry/rows.c: lines of a row; 0: no rows were found */
-    uint32_t row_period;                /* of these, after which a set comes again */
     uint32_t slice_lines, slice_period; /* the same where a set has few of such rows: a slice has
                                            one row of so many, and hashes it; 0: no such slices */
     uint64_t late_loads;   /* while capacity.c runs: the loads by which a cache that settles late

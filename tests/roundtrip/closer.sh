@@ -65,13 +65,6 @@ caches["local_l1"]["hit_latency"]["value"], caches["local_l1"]["miss_penalty"]["
 told["latency_patterns"] = []
 write("local")
 EOF
-over() { # FILE BASE
-    "$SONDE" export "$1.json" --format sonde --base "$2" -o "$1.yaml" && "$SONDE" model check "$1.yaml" >check || fail "$1 over $2: $(cat check)"
-}
-holds() { # FILE SECTION PATTERN
-    sed -n "/^$2:/,/^[a-z]/p" "$1.yaml" >part
-    grep -q "^  $3" part || fail "$1: no $3 in: $(cat part)"
-}
 for told in usual rare; do
     over $told gtx780
     sed -n 's/^  texture: {\([^}]*\)}.*/\1/p' $told.yaml >>ends

@@ -215,22 +215,20 @@ l2.clear()
 l2.update({"id": "l2", "present": False, "status": "not measured", "reason": "the test's"})
 json.dump(told, open("blind.json", "w"))
 EOF
-# over FILE BASE SECTION PATTERN
-over() {
-    "$SONDE" export "$1.json" --format sonde --base "$2" -o "$1.yaml" && "$SONDE" model check "$1.yaml" >check || fail "$1 over $2: no model"
-    sed -n "/^$3:/,/^[a-z]/p" "$1.yaml" >part
-    grep -q "^  $4" part || fail "$1 over $2: no $4 in: $(cat part)"
-}
-over slow v100 dram 'channels: 2 '
-over slow v100 dram 'fixed_latency: [1-9][0-9][0-9] '
+over slow v100
+holds slow dram 'channels: 2 '
+holds slow dram 'fixed_latency: [1-9][0-9][0-9] '
 # So it is where the driver says that memory is slow: a lone load does not wait for clocks of 12 ns.
-over word gtx780 dram 'channels: 1 '
-over word gtx780 dram 'clock: [1-9][0-9]\{5,6\} kHz'
+over word gtx780
+holds word dram 'channels: 1 '
+holds word dram 'clock: [1-9][0-9]\{5,6\} kHz'
 "$SONDE" export third.json --format sonde --base gtx780 -o third.yaml || fail "third over gtx780: no model"
 for told in word:1.6e10 third:9.6128e10; do # and the bus is as fast as he says
     "$SONDE" model show "./${told%:*}.yaml" | sed -n '/^dram:/,/^vm:/p' >part
     awk -v told="${told#*:}" '/^  channels:/ { n = $2 } /^  subchannels:/ { each = $2 } /^  width:/ { bytes = $2 } /^  clock:/ { hz = $2 * ($3 == "GHz" ? 1e9 : $3 == "MHz" ? 1e6 : $3 == "kHz" ? 1e3 : 1) }
         END { bus = n * each * bytes * hz; exit !(bus > 0.98 * told && bus < 1.1 * told) }' part || fail "the bus of $told: $(grep -E 'channels|width|clock' part)"
 done
-over lines gtx780 sm 'coalesce: {segment: 128 B, sector: 32 B}'
-over blind gh100 l2 'copy_latency: 0 '
+over lines gtx780
+holds lines sm 'coalesce: {segment: 128 B, sector: 32 B}'
+over blind gh100
+holds blind l2 'copy_latency: 0 '

@@ -109,13 +109,6 @@ def carved(all, caches): # the base leaves 8 KiB to shared memory, the driver sa
     all["device"]["shared_per_sm_bytes"] = 49152
 write("carved", carved)
 EOF
-over() { # FILE BASE
-    "$SONDE" export "$1.json" --format sonde --base "$2" -o "$1.yaml" && "$SONDE" model check "$1.yaml" >check || fail "$1 over $2: $(cat check)"
-}
-holds() { # FILE SECTION PATTERN
-    sed -n "/^$2:/,/^[a-z]/p" "$1.yaml" >part
-    grep -q "^  $3" part || fail "$1: no $3 in: $(cat part)"
-}
 over whole v100
 holds whole l2 'slices: 12 '
 holds whole l2 'slice_index: {kind: hash, unit: 128 B, seed: 1}'

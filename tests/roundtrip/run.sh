@@ -11,6 +11,8 @@
 #   truth MODEL FILE             all of a dissection against what the model file says
 #   shuffle IN OUT SEED          a recording with each trace's latencies permuted
 #   bare FILE                    the JSON less what may differ from run to run: date and seconds
+#   over FILE BASE               FILE.yaml, the model of the dissection FILE.json over BASE
+#   holds FILE SECTION PATTERN   a section of FILE.yaml has such a line
 #   fail TEXT                    says what does not hold; the test goes on and fails at its end
 set -u
 SCRIPT=$1
@@ -43,6 +45,13 @@ dissect() {
 }
 whole() {
     cp "$WHOLE/$1.json" "$2" || fail "there is no dissection of $1"
+}
+over() {
+    "$SONDE" export "$1.json" --format sonde --base "$2" -o "$1.yaml" && "$SONDE" model check "$1.yaml" >check || fail "$1 over $2: $(cat check)"
+}
+holds() {
+    sed -n "/^$2:/,/^[a-z]/p" "$1.yaml" >part
+    grep -q "^  $3" part || fail "$1: no $3 in: $(cat part)"
 }
 expect() {
     got=$("$GET" "$1" "$2") || fail "$1 has no $2"

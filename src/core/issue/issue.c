@@ -268,18 +268,19 @@ static uint64_t issue_apart(struct sm *sm, struct sm_warp *warp, const struct ex
            (uint64_t)rare->jumps * sm->unit[UNIT_BRANCH].latency_cycles;
 }
 
-/* A short body was predicated instead, or the jump leads to the next instruction. */
-static bool stands_for_no_branch(const struct exec_uop_info *info)
+/* How often it takes the branch unit, in LOWER_ONE-ths. 0: a short body was predicated instead, or
+ * the jump leads to the next instruction. */
+static uint32_t branch_slots(const struct exec_uop_info *info)
 {
     if (!info->is_lowered) {
-        return false;
+        return LOWER_ONE;
     }
     for (uint32_t i = 0; i < info->lowered.part_count; i++) {
         if (info->lowered.part[i].unit == UNIT_BRANCH) {
-            return false;
+            return info->lowered.part[i].slots;
         }
     }
-    return true;
+    return 0;
 }
 
 /*
@@ -352,14 +353,17 @@ static uint64_t read_clock(struct sm *sm, struct sm_warp *warp, const struct exe
     return info->reads_clock ? sm->spec->clock_read_cycles : latency;
 }
 
-/* A branch has executed, from `pc` on for `active` lanes: where none takes it, the unit is free. */
+/* A branch has executed, from `pc` on for `active` lanes: where none takes it, the unit is free but
+ * for what marks where lanes meet. */
 static void note_fall_through(struct sm *sm, struct sm_warp *warp, const struct exec_uop_info *info,
                               uint32_t pc, uint32_t active)
 {
+    uint32_t slots = branch_slots(info);
     if (warp->exec.pc == pc + 1 && warp->exec.active == active && sm->spec->fall_through_cycles &&
-        !stands_for_no_branch(info)) {
+        slots > 0) {
         struct sm_unit *unit = &sm->unit[warp->units[info->unit]];
-        unit->busy_lanes -= unit->warp_lanes;
+        slots = slots < LOWER_ONE ? slots : LOWER_ONE;
+        unit->busy_lanes -= (uint64_t)unit->warp_lanes * slots / LOWER_ONE;
         warp->next_issue = sm->cycle + sm->spec->fall_through_cycles + info->lowered.stall_cycles;
     }
 }
@@ -467,7 +471,7 @@ __attribute__((noinline)) static int issue_other(struct sm *sm, struct sm_warp *
     if (info->is_lowered && info->lowered.apart) {
         latency = issue_apart(sm, warp, info, ready, unit->latency_cycles);
     }
-    bool alone = info->lowered.apart || (info->is_branch && !stands_for_no_branch(info));
+    bool alone = info->lowered.apart || (info->is_branch && branch_slots(info) > 0);
     uint64_t stall = info->lowered.apart ? 0 : info->lowered.stall_cycles;
     warp->next_issue = sm->cycle + stall + (alone ? latency : 0);
     if (info->unit == UNIT_SPECIAL || info->reads_clock) {

@@ -108,14 +108,8 @@ static uint32_t draw_victim(struct forecast *f)
 
 static bool read_drawn(struct forecast *f, struct policy_set *set, uint32_t line)
 {
-    uint32_t way = 0;
-    while (way < set->ways && set->line[way] != line) {
-        way++;
-    }
-    bool hit = way < set->ways;
-    for (way = hit ? way : 0; !hit && way < set->ways && set->line[way] != POLICY_FREE;) {
-        way++;
-    }
+    bool hit;
+    uint32_t way = policy_set_place(set, line, &hit);
     way = way < set->ways ? way : draw_victim(f);
     set->line[way] = line;
     return hit;

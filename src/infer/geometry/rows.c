@@ -299,8 +299,6 @@ static int report(struct level *level, const struct rows *r, const struct row_fi
         "%u-th row of %u lines, up to line %u; a row has about %u, so there are %llu sets",
         level->info->op, r->set.ways, r->count, fit->period, fit->width, r->lines[r->count - 1],
         each, (unsigned long long)sets);
-    level->row_lines = fit->width;
-    level->row_period = fit->period;
     result->row_lines = fit->width;
     result->row_period = fit->period;
     level->size_bytes = (uint64_t)ways * sets * level->line.bytes;

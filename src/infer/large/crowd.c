@@ -145,7 +145,7 @@ static int find_index(struct level *level)
     int rc = level_index_of_sets(level, sets);
     if (lab_soft(rc)) {
         result->index.refusal = lab_refusal(level->lab);
-        if (known && level->row_lines == 1 && sets <= SETMAP_MAX_SETS) {
+        if (known && level->result->row_lines == 1 && sets <= SETMAP_MAX_SETS) {
             weigh(result, false);
         }
         return 0;

@@ -434,7 +434,7 @@ static int find_apart(struct level *level)
     level->conflict = (struct level_conflict){0};
     level->map = (struct set_map){0};
     level->size_bytes = 0;
-    level->row_lines = level->result->row_lines = 0;
+    level->result->row_lines = 0;
     level->crowded_sets = 0;
     level->slice_period = 0;
     level->by_held = false;
@@ -459,7 +459,6 @@ static int find_apart(struct level *level)
         level->map = before.map;
         level->size_bytes = before.size_bytes;
         level->by_held = before.by_held;
-        level->row_lines = before.row_lines;
         level->crowded_sets = before.crowded_sets;
         level->slice_period = before.slice_period;
         level->translated = before.translated;

@@ -62,6 +62,13 @@ static int measure_lines(struct table_study *t, double *cycles, const struct ray
 
 /* What pairs say. */
 enum verdict { UNDECIDED, WAITS, AS_TABLE, LIKE_LIMIT, AS_LIMIT };
+static const char *const verdict_words[] = {
+    [UNDECIDED] = "undecided",
+    [WAITS] = "the second of a pair has to wait",
+    [AS_TABLE] = "a line counts once",
+    [LIKE_LIMIT] = "each request seems to count, if it is not the turns of those that leave",
+    [AS_LIMIT] = "each request counts",
+};
 
 /* Do loads past L1 make the time jump at the same number? `known` false: a recording has none. */
 static int ask_past_l1(struct table_study *t, bool *known, bool *alike)
@@ -149,27 +156,21 @@ static int tell_by_hits(struct table_study *t, double size)
     }
     double few = (cycles[1][1] - none) / height, many = (cycles[0][1] - none) / height;
     double least = many - turns_of(t, &over, loads) / height; /* but for what takes turns alone */
-    bool alone = few > 1 - limits.apart, as_table = alone || many < limits.apart,
-         as_limit = few < limits.apart && least > 1 - limits.apart,
-         like_limit = few < limits.apart && many > 1 - limits.apart &&
-                      cycles[0][1] - none > limits.like * (cycles[0][0] - none);
-    lab_evidence(
-        t->lab, t->id, "outstanding",
-        "threads hit=%u lanes=%u loads=%u: a hit takes %.0f cycles behind %u requests of "
-        "%u warps, with share=2 common=%u, where pairs of warps share lines, %.0f; behind "
-        "those of %u warps %.0f and %.0f: %s",
-        t->yard->hit, over.lanes, loads, cycles[0][0], over.warps * over.lanes * loads, over.warps,
-        over.lanes - over.lanes / 4, cycles[0][1], fewer.warps, none, cycles[1][1],
-        alone        ? "the second of a pair has to wait"
-        : as_table   ? "a line counts once"
-        : as_limit   ? "each request counts"
-        : like_limit ? "each request seems to count, if it is not the turns of those that leave"
-                     : "undecided");
-    return say(t, alone        ? WAITS
-                  : as_table   ? AS_TABLE
-                  : as_limit   ? AS_LIMIT
-                  : like_limit ? LIKE_LIMIT
-                               : UNDECIDED);
+    bool few_wait_not = few < limits.apart;
+    bool as_own = cycles[0][1] - none > limits.like * (cycles[0][0] - none);
+    enum verdict verdict = few > 1 - limits.apart                              ? WAITS
+                           : many < limits.apart                               ? AS_TABLE
+                           : few_wait_not && least > 1 - limits.apart          ? AS_LIMIT
+                           : few_wait_not && many > 1 - limits.apart && as_own ? LIKE_LIMIT
+                                                                               : UNDECIDED;
+    lab_evidence(t->lab, t->id, "outstanding",
+                 "threads hit=%u lanes=%u loads=%u: a hit takes %.0f cycles behind %u requests of "
+                 "%u warps, with share=2 common=%u, where pairs of warps share lines, %.0f; behind "
+                 "those of %u warps %.0f and %.0f: %s",
+                 t->yard->hit, over.lanes, loads, cycles[0][0], over.warps * over.lanes * loads,
+                 over.warps, over.lanes - over.lanes / 4, cycles[0][1], fewer.warps, none,
+                 cycles[1][1], verdict_words[verdict]);
+    return say(t, verdict);
 }
 
 int table_tell(struct table_study *t, double size)

@@ -51,12 +51,14 @@ struct places {
 
 static struct places first_places(const struct level *level)
 {
-    uint32_t row = level->row_lines ? level->row_lines * level->row_period : 0;
+    uint32_t row =
+        level->result->row_lines ? level->result->row_lines * level->result->row_period : 0;
     uint32_t line = line_of(level, level->conflict.offsets[0]);
     uint64_t bytes = level->lab->options->max_footprint_bytes;
     bytes = bytes < limits.bytes ? bytes : limits.bytes;
     row = row ? line % row : 0;
-    return (struct places){.next = row < level->row_lines ? 0 : row - level->row_lines,
+    return (struct places){.next =
+                               row < level->result->row_lines ? 0 : row - level->result->row_lines,
                            .row = row,
                            .limit = (uint32_t)(bytes / level->line.bytes)};
 }
@@ -64,7 +66,7 @@ static struct places first_places(const struct level *level)
 /* A row may begin anywhere: lines of it are nearer to the known one than it is long. */
 static size_t next_lines(uint32_t *out, const struct level *level, struct places *at)
 {
-    uint32_t width = level->row_lines;
+    uint32_t width = level->result->row_lines;
     size_t count = 0, most = width ? limits.in_rows : BATCH;
     while (count < most && at->next < at->limit) {
         if (!is_conflicting(level, at->next)) {
@@ -72,7 +74,7 @@ static size_t next_lines(uint32_t *out, const struct level *level, struct places
         }
         at->next++;
         if (width && at->next >= at->row + width) {
-            at->row += width * level->row_period;
+            at->row += width * level->result->row_period;
             at->next = at->row - width < at->next ? at->next : at->row - width;
         }
     }

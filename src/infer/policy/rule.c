@@ -62,16 +62,23 @@ static void use(struct policy_set *set, uint32_t way, bool fill)
     set->rule->use(set, way, fill);
 }
 
-bool policy_set_read(struct policy_set *set, uint32_t line)
+uint32_t policy_set_place(const struct policy_set *set, uint32_t line, bool *hit)
 {
     uint32_t way = 0;
     while (way < set->ways && set->line[way] != line) {
         way++;
     }
-    bool hit = way < set->ways;
-    for (way = hit ? way : 0; !hit && way < set->ways && set->line[way] != POLICY_FREE;) {
+    *hit = way < set->ways;
+    for (way = *hit ? way : 0; !*hit && way < set->ways && set->line[way] != POLICY_FREE;) {
         way++;
     }
+    return way;
+}
+
+bool policy_set_read(struct policy_set *set, uint32_t line)
+{
+    bool hit;
+    uint32_t way = policy_set_place(set, line, &hit);
     way = way < set->ways ? way : set->rule->victim(set);
     set->line[way] = line;
     use(set, way, !hit);

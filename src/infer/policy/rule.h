@@ -73,6 +73,8 @@ const struct policy_rule *policy_rule(enum policy_kind kind);
 void policy_set_init(struct policy_set *set, enum policy_kind kind, uint32_t ways);
 /* Fills the set with lines `first`, `first` + 1, ... and random states. */
 void policy_set_scramble(struct policy_set *set, uint32_t first, struct rng *rng);
+/* The way that has a line, or a free one for it; set->ways: there is none. */
+uint32_t policy_set_place(const struct policy_set *set, uint32_t line, bool *hit);
 /* Reads a line: true when it hit. After a miss the line is in the set. */
 bool policy_set_read(struct policy_set *set, uint32_t line);
 

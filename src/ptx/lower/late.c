@@ -1,7 +1,8 @@
 /*
  * Results that are later where they are needed than in the unit that has them: a predicate at what
  * issues under it, and what crosses from one pipe of arithmetic to the other. A result has one time
- * for all that need it: the first one's.
+ * for all that need it: the first one's; a predicate that of a guard, if there is one. And what
+ * lanes wait for where they meet.
  */
 #include "ptx/lower/lower.h"
 
@@ -14,6 +15,12 @@ static const uint8_t guard_cycles[] = {
 static const uint8_t other_pipe_cycles[] = {
     [LOWERING_HOPPER] = 0,
 #define OTHER_PIPE(generation, cycles) [LOWERING_##generation] = (cycles),
+#include "isa/lowering.def"
+};
+
+static const uint8_t meeting_cycles[] = {
+    [LOWERING_HOPPER] = 0,
+#define MEETING(generation, cycles) [LOWERING_##generation] = (cycles),
 #include "isa/lowering.def"
 };
 
@@ -94,4 +101,9 @@ uint8_t lower_late(const struct lower *l, uint32_t pc)
     if (l->func->regs[reg].type == TYPE_pred)
         return guards(l, pc, reg) ? guard_cycles[l->generation] : 0;
     return crosses(l, pc, reg) ? other_pipe_cycles[l->generation] : 0;
+}
+
+uint32_t lower_meeting_cycles(const struct lower *l)
+{
+    return meeting_cycles[l->generation];
 }

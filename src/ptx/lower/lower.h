@@ -3,7 +3,8 @@
  * decided of its instructions. Private to ptx/lower/.
  *
  * The order: facts, then which instructions vanish (fold.c), then their slots (table.c), then
- * flow.c and place.c, which add slots and move them to where they are issued.
+ * flow.c and place.c, which add slots and move them to where they are issued; last what is late
+ * (late.c).
  */
 #ifndef SONDE_PTX_LOWER_LOWER_H
 #define SONDE_PTX_LOWER_LOWER_H
@@ -75,14 +76,14 @@ void lower_fold(struct lower *l);
 /* merge.c: loads of neighbouring words vanish into the first. */
 int lower_merge(struct lower *l);
 
-/* late.c: the cycles from when its unit has a result to when it is where it is needed. */
-uint8_t lower_late(const struct lower *l, uint32_t pc);
-
 /* table.c */
 void lower_table(struct lower *l);
 /* Adds slots of `unit` to an instruction; ISA_UNIT_COUNT: issue slots alone. */
 void lower_add(struct lower *l, uint32_t pc, uint32_t unit, uint32_t slots);
-/* What marks where lanes meet takes, and who waits there. */
+
+/* late.c: the cycles from when its unit has a result to when it is where it is needed; those that
+ * marking takes where lanes meet, and waiting there, beside their slots. */
+uint8_t lower_late(const struct lower *l, uint32_t pc);
 uint32_t lower_meeting_cycles(const struct lower *l);
 
 /* balance.c */

@@ -217,17 +217,6 @@ static const struct kept *find_kept(const struct kept *table, size_t count, cons
     return NULL;
 }
 
-static const uint8_t meeting_cycles[] = {
-    [LOWERING_HOPPER] = 0,
-#define MEETING(generation, cycles) [LOWERING_##generation] = (cycles),
-#include "isa/lowering.def"
-};
-
-uint32_t lower_meeting_cycles(const struct lower *l)
-{
-    return meeting_cycles[l->generation];
-}
-
 /* A subroutine's jumps take as much as such a branch: a call and a return were not timed apart. */
 static void add_rare(struct lower *l, uint32_t pc)
 {

@@ -7,13 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
 #include "infer/geometry/geometry.h"
 #include "infer/level.h"
 #include "support/toy_lab.h"
+#include "support/toy_set.h"
 
 enum {
     HIT = 100,
@@ -27,19 +27,14 @@ enum {
 };
 
 struct toy {
-    uint32_t held[SETS][WAYS]; /* the first is the next to leave */
+    uint32_t held[SETS][WAYS];
 };
 
 static uint32_t load(void *ctx, uint32_t offset)
 {
     struct toy *toy = ctx;
-    uint32_t line = offset / LINE, *held = toy->held[line % SETS];
-    bool hit = held[0] == line + 1 || held[1] == line + 1;
-    if (held[1] != line + 1) {
-        held[0] = held[1];
-        held[1] = line + 1;
-    }
-    return hit ? HIT : MISS;
+    uint32_t line = offset / LINE;
+    return toy_set_read(toy->held[line % SETS], WAYS, line) ? HIT : MISS;
 }
 
 static int answer(void *toy, struct trace *trace)

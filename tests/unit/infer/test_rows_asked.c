@@ -14,6 +14,7 @@
 #include "infer/geometry/rows.h"
 #include "infer/level.h"
 #include "support/toy_lab.h"
+#include "support/toy_set.h"
 
 enum {
     HIT = 100,
@@ -29,7 +30,7 @@ enum {
 };
 
 struct toy {
-    uint32_t held[SETS][WAYS]; /* the first is the next to leave */
+    uint32_t held[SETS][WAYS];
     struct lab *lab;
     unsigned cheap; /* walks; one more, and all loads are spent */
 };
@@ -44,13 +45,8 @@ static uint32_t set_of(uint32_t line)
 static uint32_t load(void *ctx, uint32_t offset)
 {
     struct toy *toy = ctx;
-    uint32_t line = offset / LINE, *held = toy->held[set_of(line)];
-    bool hit = held[0] == line + 1 || held[1] == line + 1;
-    if (held[1] != line + 1) {
-        held[0] = held[1];
-        held[1] = line + 1;
-    }
-    return hit ? HIT : MISS;
+    uint32_t line = offset / LINE;
+    return toy_set_read(toy->held[set_of(line)], WAYS, line) ? HIT : MISS;
 }
 
 static int answer(void *ctx, struct trace *trace)

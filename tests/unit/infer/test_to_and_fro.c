@@ -8,13 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
 #include "infer/large/large.h"
 #include "infer/level.h"
 #include "support/toy_lab.h"
+#include "support/toy_set.h"
 #include "util/rng.h"
 
 enum { HIT = 200, MISS = 500, WAYS = 4, SETS = 24, LINE = 128, MOST_LINES = 4096, BITS = 32 };
@@ -24,17 +24,9 @@ struct toy {
     uint32_t late_one_of, set[SETS][WAYS], set_of[MOST_LINES];
 };
 
-/* The line used last comes first. */
 static bool read_line(struct toy *toy, uint32_t line)
 {
-    uint32_t *set = toy->set[toy->set_of[line]], at = 0;
-    while (at < WAYS && set[at] != line + 1) {
-        at++;
-    }
-    bool hit = at < WAYS;
-    memmove(set + 1, set, (hit ? at : WAYS - 1) * sizeof *set);
-    set[0] = line + 1;
-    return hit;
+    return toy_set_read(toy->set[toy->set_of[line]], WAYS, line);
 }
 
 static void walk_back(struct toy *toy, uint32_t *bits, uint32_t *later, uint32_t count,
