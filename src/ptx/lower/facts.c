@@ -259,26 +259,46 @@ static void mark_merged(void *ctx, int32_t reg, enum reg_access access)
         mark(ctx, reg, access);
 }
 
-/* Between a branch that lanes disagree on and where they meet, what is defined more than once may
- * differ afterwards. The text's order stands for the paths' instructions. */
-static bool spread_from_branch(struct lower *l, uint32_t pc)
+/* Notes the stretch between a branch that lanes disagree on and where they meet: what begins there
+ * less what ends there, by pc. The text's order stands for the paths' instructions. */
+static void note_parting(const struct lower *l, uint32_t pc, int32_t *begun)
 {
     const struct ptx_func *f = l->func;
     const struct ptx_insn *insn = &f->insns[pc];
     if (!insn_is_branch(insn) || insn->guard < 0 || !l->regs[insn->guard].divergent)
-        return false;
+        return;
     uint32_t first = pc, end = insn->reconverge == PTX_NO_PC ? f->insn_count : insn->reconverge;
     if (insn->op == OP_BRA && insn->operands[0].target < first)
         first = insn->operands[0].target;
+    if (first < end) {
+        begun[first]++;
+        begun[end]--;
+    }
+}
+
+/* What is defined more than once, and where lanes have parted, may differ afterwards. */
+static bool spread_from_branches(struct lower *l, int32_t *begun)
+{
+    const struct ptx_func *f = l->func;
     struct wake wake = {.l = l};
-    for (uint32_t i = first; i < end; i++)
-        insn_visit_regs(f, &f->insns[i], mark_merged, &wake);
+    memset(begun, 0, ((size_t)f->insn_count + 1) * sizeof *begun);
+    for (uint32_t pc = 0; pc < f->insn_count; pc++)
+        note_parting(l, pc, begun);
+    int32_t parted = 0;
+    for (uint32_t pc = 0; pc < f->insn_count; pc++) {
+        parted += begun[pc];
+        if (parted > 0)
+            insn_visit_regs(f, &f->insns[pc], mark_merged, &wake);
+    }
     return wake.changed;
 }
 
-static void find_divergent(struct lower *l)
+static int find_divergent(struct lower *l)
 {
     const struct ptx_func *f = l->func;
+    int32_t *begun = arena_array(l->arena, (size_t)f->insn_count + 1, sizeof *begun);
+    if (!begun)
+        return error_memory();
     bool changed = true;
     for (uint32_t turn = 0; changed && turn < 64; turn++) {
         changed = false;
@@ -290,9 +310,10 @@ static void find_divergent(struct lower *l)
             if (read.changed && !gives_same(insn))
                 insn_visit_regs(f, insn, mark, &wrote);
             changed |= wrote.changed;
-            changed |= spread_from_branch(l, pc);
         }
+        changed |= spread_from_branches(l, begun);
     }
+    return 0;
 }
 
 int lower_facts(struct lower *l)
@@ -305,7 +326,5 @@ int lower_facts(struct lower *l)
         return error_memory();
     int rc = find_dead(l);
     rc = rc < 0 ? rc : find_uses(l);
-    if (rc == 0)
-        find_divergent(l);
-    return rc;
+    return rc < 0 ? rc : find_divergent(l);
 }

@@ -174,13 +174,12 @@ static void move_slots(struct lower *l, uint32_t block, uint32_t to)
 }
 
 /* Entered from `from` alone, jumps that are skipped aside, and left in one way. */
-static bool is_side(const struct lower *l, const uint32_t *entries, uint32_t block)
+static bool is_side(const struct lower *l, uint32_t block)
 {
-    return entries[block] == 1 && l->func->blocks[block].succ_count == 1;
+    return l->blocks[block].entries == 1 && l->func->blocks[block].succ_count == 1;
 }
 
-static bool find_shape(struct shape *shape, const struct lower *l, const uint32_t *entries,
-                       uint32_t block)
+static bool find_shape(struct shape *shape, const struct lower *l, uint32_t block)
 {
     const struct ptx_insn *branch = last_of(l, block);
     uint32_t target = skip_jumps(l, l->block_of[branch->operands[0].target]);
@@ -188,13 +187,13 @@ static bool find_shape(struct shape *shape, const struct lower *l, const uint32_
         return false;
     shape->head = block;
     shape->body = skip_jumps(l, block + 1);
-    if (!is_side(l, entries, shape->body) || shape->body <= block)
+    if (!is_side(l, shape->body) || shape->body <= block)
         return false;
     shape->join = skip_jumps(l, l->func->blocks[shape->body].succ[0]);
     shape->other = target;
     if (target == shape->join)
         return true;
-    return is_side(l, entries, target) && target != shape->body &&
+    return is_side(l, target) && target != shape->body &&
            skip_jumps(l, l->func->blocks[target].succ[0]) == shape->join;
 }
 
@@ -206,11 +205,11 @@ static void drop_jumps(struct lower *l, uint32_t from, uint32_t to)
 }
 
 /* `given`: room for a flag a register. */
-static bool predicate(struct lower *l, const uint32_t *entries, bool *given, uint32_t block)
+static bool predicate(struct lower *l, bool *given, uint32_t block)
 {
     struct shape s;
     uint32_t pc = l->func->blocks[block].last;
-    if (!find_shape(&s, l, entries, block) || s.join <= block ||
+    if (!find_shape(&s, l, block) || s.join <= block ||
         is_lone_exit(l, l->func->blocks[s.join].first))
         return false;
     bool both = s.other != s.join;
@@ -285,20 +284,16 @@ static void add_yields(struct lower *l)
 int lower_flow(struct lower *l)
 {
     const struct ptx_func *f = l->func;
-    uint32_t *entries = arena_array(l->arena, f->block_count, sizeof *entries);
     bool *given = arena_array(l->arena, (size_t)f->reg_count + 1, sizeof *given);
-    if (!entries || !given)
+    if (!given)
         return error_memory();
-    for (uint32_t b = 0; b < f->block_count; b++)
-        for (uint32_t i = 0; i < f->blocks[b].succ_count; i++)
-            entries[f->blocks[b].succ[i]]++;
     for (uint32_t b = f->block_count; b-- > 0;) {
         const struct ptx_insn *last = last_of(l, b);
         uint32_t pc = f->blocks[b].last;
         if (last->op != OP_BRA)
             continue;
         if (last->guard >= 0) {
-            if (!predicate(l, entries, given, b))
+            if (!predicate(l, given, b))
                 add_meeting(l, b);
         } else if (f->insns[pc].operands[0].target == pc + 1) {
             l->out[pc] = (struct lowered){0};

@@ -13,6 +13,7 @@ struct graph {
     uint32_t *order; /* blocks in reverse postorder */
     uint32_t count;
     uint32_t *pred, *pred_start;
+    uint32_t *stack; /* room for a number a block */
 };
 
 static int find_preds(struct lower *l, struct graph *g)
@@ -26,8 +27,10 @@ static int find_preds(struct lower *l, struct graph *g)
     if (!g->pred_start || !g->pred)
         return error_memory();
     for (uint32_t b = 0; b < f->block_count; b++)
-        for (uint32_t i = 0; i < f->blocks[b].succ_count; i++)
+        for (uint32_t i = 0; i < f->blocks[b].succ_count; i++) {
             g->pred_start[f->blocks[b].succ[i] + 2]++;
+            l->blocks[f->blocks[b].succ[i]].entries++;
+        }
     for (uint32_t b = 2; b < f->block_count + 2; b++)
         g->pred_start[b] += g->pred_start[b - 1];
     for (uint32_t b = 0; b < f->block_count; b++)
@@ -40,7 +43,7 @@ static int find_preds(struct lower *l, struct graph *g)
 static int find_order(struct lower *l, struct graph *g)
 {
     const struct ptx_func *f = l->func;
-    uint32_t *stack = arena_array(l->arena, f->block_count + 1, sizeof *stack);
+    uint32_t *stack = g->stack = arena_array(l->arena, f->block_count + 1, sizeof *stack);
     uint32_t *cursor = arena_array(l->arena, f->block_count + 1, sizeof *cursor);
     g->order = arena_array(l->arena, f->block_count + 1, sizeof *g->order);
     if (!stack || !cursor || !g->order)
@@ -97,13 +100,28 @@ static bool dominator_pass(struct lower *l, const struct graph *g)
     return changed;
 }
 
+/* Numbers blocks so that a dominator's range holds the ranges of all below it; a dominator comes
+ * first in the order. */
+static void number_tree(struct lower *l, const struct graph *g)
+{
+    for (uint32_t i = 0; i < g->count; i++)
+        l->blocks[g->order[i]].below = 1;
+    for (uint32_t i = g->count; i-- > 1;)
+        l->blocks[l->blocks[g->order[i]].idom].below += l->blocks[g->order[i]].below;
+    uint32_t *next = g->stack; /* by block: the first number of what is not numbered below it */
+    next[0] = 1;
+    for (uint32_t i = 1; i < g->count; i++) {
+        struct block_fact *fact = &l->blocks[g->order[i]];
+        fact->number = next[fact->idom];
+        next[fact->idom] += fact->below;
+        next[g->order[i]] = fact->number + 1;
+    }
+}
+
 bool lower_dominates(const struct lower *l, uint32_t above, uint32_t below)
 {
-    if (!l->blocks[below].reached || !l->blocks[above].reached)
-        return false;
-    while (below != NOWHERE && l->blocks[below].order > l->blocks[above].order)
-        below = l->blocks[below].idom;
-    return below == above;
+    const struct block_fact *a = &l->blocks[above], *b = &l->blocks[below];
+    return a->reached && b->reached && b->number - a->number < a->below;
 }
 
 /* All blocks from which `tail` is reached without passing `header`. */
@@ -148,9 +166,9 @@ static void enter_loop(struct lower *l, const struct graph *g, uint32_t header)
 static int find_loops(struct lower *l, const struct graph *g)
 {
     uint32_t count = l->func->block_count;
-    uint32_t *stack = arena_array(l->arena, count + 1, sizeof *stack);
+    uint32_t *stack = g->stack;
     uint32_t *seen = arena_array(l->arena, count + 1, sizeof *seen);
-    if (!stack || !seen)
+    if (!seen)
         return error_memory();
     for (uint32_t b = 0; b < count; b++)
         seen[b] = NOWHERE;
@@ -221,6 +239,7 @@ int lower_graph(struct lower *l)
     bool changed = true;
     for (uint32_t pass = 0; changed && pass < PASSES; pass++)
         changed = dominator_pass(l, &g);
+    number_tree(l, &g);
     rc = changed ? 0 : find_loops(l, &g);
     find_barriers(l);
     return rc;

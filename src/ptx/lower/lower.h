@@ -22,13 +22,16 @@ struct reg_fact {
 };
 
 struct block_fact {
-    uint32_t idom;   /* NOWHERE: the entry, or not reached */
-    uint32_t header; /* of the innermost loop around it; NOWHERE: none */
-    uint32_t before; /* a header: the only block that the loop is entered from, else NOWHERE */
-    uint32_t outer;  /* a header: that of the loop around the loop */
-    uint32_t latch;  /* a header: the last block that goes back to it */
-    bool barred;     /* a header: of several blocks, with a barrier */
-    uint32_t order;  /* in reverse postorder */
+    uint32_t idom;    /* NOWHERE: the entry, or not reached */
+    uint32_t header;  /* of the innermost loop around it; NOWHERE: none */
+    uint32_t before;  /* a header: the only block that the loop is entered from, else NOWHERE */
+    uint32_t outer;   /* a header: that of the loop around the loop */
+    uint32_t latch;   /* a header: the last block that goes back to it */
+    bool barred;      /* a header: of several blocks, with a barrier */
+    uint32_t order;   /* in reverse postorder */
+    uint32_t number;  /* in the tree of dominators: those that it dominates follow it */
+    uint32_t below;   /* how many it dominates, itself among them */
+    uint32_t entries; /* edges that lead to it */
     bool reached;
 };
 

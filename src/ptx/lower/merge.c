@@ -12,6 +12,7 @@
 #include "util/error.h"
 
 #define ALIGN_MAX 4u /* as a power of two: 16 bytes, what one load moves */
+#define REACH 512u   /* instructions either way in which a neighbour is looked for */
 
 static uint32_t least(uint32_t a, uint32_t b)
 {
@@ -151,7 +152,8 @@ static uint32_t find_neighbour(const struct lower *l, uint32_t pc, uint64_t offs
     const struct ptx_insn *load = &l->func->insns[pc];
     const struct ptx_block *block = &l->func->blocks[l->block_of[pc]];
     for (int way = -1; way <= 1; way += 2) {
-        for (uint32_t at = pc; at >= block->first && at <= block->last; at += (uint32_t)way) {
+        uint32_t at = pc;
+        for (uint32_t n = 0; n <= REACH && at >= block->first && at <= block->last; n++) {
             const struct ptx_insn *insn = &l->func->insns[at];
             if (at != pc && is_word_load(l, at) && insn->space[0] == load->space[0] &&
                 isa_type_info(insn->tuple.s)->bytes == bytes &&
@@ -162,6 +164,7 @@ static uint32_t find_neighbour(const struct lower *l, uint32_t pc, uint64_t offs
                 break;
             if (at == 0 && way < 0)
                 break;
+            at += (uint32_t)way;
         }
     }
     return NOWHERE;

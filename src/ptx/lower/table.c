@@ -85,15 +85,6 @@ static bool asks_for_lane(const struct lower *l, const struct ptx_insn *test)
            (test->mods[MODC_CMP] == MOD_CMP_eq || test->mods[MODC_CMP] == MOD_CMP_ne);
 }
 
-static uint32_t count_entries(const struct lower *l, uint32_t block)
-{
-    uint32_t count = 0;
-    for (uint32_t b = 0; b < l->func->block_count; b++)
-        for (uint32_t i = 0; i < l->func->blocks[b].succ_count; i++)
-            count += l->func->blocks[b].succ[i] == block;
-    return count;
-}
-
 /* A branch above lets through the lane alone whose %tid.x is a constant. */
 static bool is_of_one_lane(const struct lower *l, const struct ptx_insn *insn)
 {
@@ -108,7 +99,7 @@ static bool is_of_one_lane(const struct lower *l, const struct ptx_insn *insn)
             continue;
         bool jumps_there = (test->mods[MODC_CMP] == MOD_CMP_eq) != branch->guard_negate;
         uint32_t side = jumps_there ? l->block_of[branch->operands[0].target] : b + 1;
-        if (side < l->func->block_count && count_entries(l, side) == 1 &&
+        if (side < l->func->block_count && l->blocks[side].entries == 1 &&
             lower_dominates(l, side, block))
             return true;
     }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -435,6 +436,38 @@ static void registers_are_those_of_the_machine(void **state)
     strbuf_free(&body);
 }
 
+/* The processor's time, in seconds, that so many branches one after the other take to lower. */
+static double seconds_of_branches(int branches)
+{
+    struct ptx_module *module = NULL;
+    struct strbuf text = {0};
+    strbuf_printf(&text, HEADER ".entry k(.param .u64 p)\n" REGISTERS "mov.u32 %%r2, %%tid.x;\n");
+    for (int i = 0; i < branches; i++)
+        strbuf_printf(&text,
+                      "setp.eq.u32 %%p1, %%r2, %d;\n@%%p1 bra L%d;\nld.global.u32 %%r4, [%%rd1];\n"
+                      "add.u32 %%r3, %%r3, %%r4;\nbar.sync 0;\nL%d:\n",
+                      i, i, i);
+    strbuf_printf(&text, "st.global.u32 [%%rd1], %%r3;\nret;\n}\n");
+    if (ptx_parse(&module, "t.ptx", strbuf_text(&text), text.length) < 0)
+        fail_msg("%s", error_text());
+    clock_t begin = clock();
+    assert_int_equal(ptx_schedule(module, LOWERING_HOPPER), 0);
+    double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    ptx_module_destroy(module);
+    strbuf_free(&text);
+    return seconds;
+}
+
+/* Four times as many may take up to thirty times as long: sixteen would be quadratic, and what
+ * walked from each branch to all before it took over forty. */
+static void many_branches_are_lowered_in_time(void **state)
+{
+    (void)state;
+    double few = seconds_of_branches(1500), many = seconds_of_branches(6000);
+    if (many > 30 * (few > 0.005 ? few : 0.005))
+        fail_msg("1500 branches take %.3f s, 6000 take %.3f s", few, many);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -453,6 +486,7 @@ int main(void)
         cmocka_unit_test(sides_of_an_if_with_else_get_either_predicate),
         cmocka_unit_test(what_is_not_predicated_keeps_its_branch),
         cmocka_unit_test(registers_are_those_of_the_machine),
+        cmocka_unit_test(many_branches_are_lowered_in_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
