@@ -618,7 +618,8 @@ static bool learner_begin(struct sm *sm, struct rote_passage *passage)
 enum rote_end rote_learn(struct sm *sm, struct rote_passage *passage, uint64_t *next)
 {
     enum rote_end end = ROTE_AT_STEP;
-    if (passage->attempts == ROTE_ATTEMPTS || !learner_begin(sm, passage)) {
+    /* What was repeated may have left the warp waiting. */
+    if (sm->ready == 0 || passage->attempts == ROTE_ATTEMPTS || !learner_begin(sm, passage)) {
         return end;
     }
     struct rote_learner *learner = sm->rote->learner;
