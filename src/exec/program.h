@@ -204,6 +204,7 @@ struct exec_program {
         *untimed_uops; /* the same with the loops that are best without timing; may be uops */
     const struct ptx_insn **insns; /* of each pc; NULL for the uop that leaves */
     struct exec_uop_info *infos;
+    bool *waits; /* by pc: a loop begins there in which lanes may wait for others */
     uint32_t length;
     direct_shared_fn *direct_shared;  /* the best for this host */
     direct_fn *direct;                /* likewise */

@@ -70,7 +70,7 @@ static uint64_t mix_patience(uint64_t hash, const struct exec_state *state)
 {
     const struct diverge_state *stack = state->diverge;
     if (state->diverge_ops != &diverge_stack)
-        return hash_word(hash, stack->backwards);
+        return mix_pair(hash, stack->backwards, stack->spins);
     if (stack->spin_depth <= 1)
         return hash;
     return mix_pair(hash, at_most(stack->backwards, DIVERGE_PATIENCE_WITH_LOOPS),
@@ -92,7 +92,8 @@ static uint64_t mix_calls(uint64_t hash, const struct exec_state *state)
 bool exec_warp_is_comparable(const struct exec_warp *warp)
 {
     const struct exec_state *state = warp->state;
-    return state->diverge_ops == &diverge_stack || state->diverge->backwards == 0;
+    return state->diverge_ops == &diverge_stack ||
+           (state->diverge->backwards == 0 && state->diverge->spins == 0);
 }
 
 static uint64_t mix_storage(uint64_t hash, const struct exec_state *state)

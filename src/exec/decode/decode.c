@@ -334,6 +334,9 @@ static int decode_program(struct decoder *d, struct ptx_func *kernel)
     note_simple(program);
     program->needs_zero = decode_needs_zero(program);
     program->ctas_are_apart = decode_ctas_are_apart(program);
+    rc = decode_waits(program);
+    if (rc != SONDE_OK)
+        return rc;
     program->local_limit_bytes = program->functions[0]->local_bytes + LOCAL_CALL_BYTES;
     for (uint32_t i = 1; i < program->function_count; i++)
         program->local_limit_bytes += program->functions[i]->local_bytes;
@@ -385,6 +388,7 @@ void exec_program_destroy(struct exec_program *program)
         free(program->untimed_uops);
     free(program->uops);
     free(program->infos);
+    free(program->waits);
     free(program->insns);
     free(program->pool);
     arena_destroy(program->arena);

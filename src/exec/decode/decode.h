@@ -114,6 +114,9 @@ int decode_reachable(struct decoder *d, const struct exec_function *function);
 /* apart.c: of a program that is decoded */
 bool decode_ctas_are_apart(const struct exec_program *program);
 
+/* waits.c: of a program that is decoded. SONDE_ENOMEM */
+int decode_waits(struct exec_program *program);
+
 /* operand.c */
 
 /*

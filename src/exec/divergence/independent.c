@@ -2,7 +2,8 @@
  * Independent thread scheduling: forward progress between the lanes of a warp, as GPUs since Volta
  * promise it, on top of the divergence stack. Paths still meet where the stack makes them meet, so
  * that code that does not wait for its own warp converges as before; but a path that has branched
- * backwards yield_after times, as one does that spins, gives way to
+ * backwards yield_after times in loops that may wait for others (exec/decode/waits.c), as one does
+ * that spins, gives way to
  *
  *   - another path of the same branch, which waits below it on the stack: their blocks change
  *     places;
@@ -52,6 +53,9 @@ struct candidate {
 };
 
 #define CANDIDATES_MAX 128
+
+/* In a loop that does not ask what others have done: so many times as many branches. */
+#define PATIENCE 64
 
 /* The lanes that have arrived at a join: its own less those above it. */
 static uint32_t arrived_lanes(const struct diverge_state *stack, uint32_t join)
@@ -126,7 +130,7 @@ static bool give_way(struct exec_warp *warp)
 {
     struct diverge_state *stack = warp->state->diverge;
     struct candidate list[CANDIDATES_MAX];
-    stack->backwards = 0;
+    stack->backwards = stack->spins = 0;
     uint32_t count = find_candidates(list, stack);
     if (count == 0)
         return false;
@@ -142,9 +146,30 @@ static bool give_way(struct exec_warp *warp)
     return true;
 }
 
+/* Loops that cannot wait for others end by themselves: nobody gives way in them, as compilers see
+ * to it, but for one that was not seen to wait. */
+static bool has_patience(struct exec_warp *warp)
+{
+    struct diverge_state *stack = warp->state->diverge;
+    if (stack->count == 1)
+        return true;
+    if (stack->spin_depth != stack->count) {
+        stack->spin_depth = stack->count;
+        stack->spins = 0;
+    }
+    return ++stack->spins < PATIENCE * warp->cta->launch->yield_after;
+}
+
 static void independent_back(struct exec_warp *warp)
 {
-    if (++warp->state->diverge->backwards >= warp->cta->launch->yield_after)
+    struct diverge_state *stack = warp->state->diverge;
+    if (warp->state->program->waits[warp->pc] || stack->backwards >= warp->cta->launch->yield_after)
+        stack->backwards++;
+    else if (has_patience(warp))
+        return;
+    else
+        stack->backwards = warp->cta->launch->yield_after;
+    if (stack->backwards >= warp->cta->launch->yield_after)
         (void)give_way(warp);
 }
 
