@@ -29,6 +29,7 @@ void victims_clear(struct victim_tally *tally);
 struct victim_group {
     double rest_x, rest_degrees;  /* chi square of equal shares of all ways but the likeliest */
     double same, any;             /* pairs of victims in a stretch: of one way, and all pairs */
+    double thrice, any_three;     /* and three of them */
     double count[INFER_MAX_WAYS]; /* victims per way; unless cold, ways sorted by their count */
     uint64_t victims;
 };

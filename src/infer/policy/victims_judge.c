@@ -15,12 +15,13 @@
 /* Thresholds. Fixed by: blind trials (tests/blind). */
 static const struct {
     double doubt, alike_by_chance, favoured, assumed, range, testable;
-    unsigned few_a_way, much, left_out;
+    unsigned few_a_way, much, left_out, apart;
 } limits = {
     .doubt = 1e-4,           /* probability below which chance is ruled out */
     .alike_by_chance = 1e-3, /* the same for equal shares of the ways after the likeliest */
     .testable = 5,           /* victims after one of their own way, expected: fewer tell nothing */
     .few_a_way = 20,         /* victims a way and window that sorted shares need */
+    .apart = 50,             /* victims of a stretch of which neighbours are a small part. Chosen */
     .much = 6,               /* standard deviations that chance does not reach */
     .left_out = 4,           /* one group in so many, on either side of the mean, is left out */
     .assumed = 0.8,  /* confidence where the ways after the likeliest are equal by assumption: blind
@@ -130,8 +131,11 @@ void victims_share(struct victim_sums *sums, const struct victim_tally *tally,
         double n = (double)count[i];
         group->count[i] += n;
         group->same += n * (n - 1);
+        group->thrice += n * (n - 1) * (n - 2);
     }
-    group->any += (double)victims * ((double)victims - 1);
+    double all = (double)victims;
+    group->any += all * (all - 1);
+    group->any_three += all * (all - 1) * (all - 2);
     group->victims += victims;
     sums->stretches++;
 }
@@ -191,12 +195,15 @@ static double share_of_way(const struct victim_sums *sums, size_t way)
     return mean_share(part, whole, sums->noisy);
 }
 
-static double share_of_same(const struct victim_sums *sums)
+/* The probability that two victims of a stretch are of one way, or three are: the sums of the
+ * squares and of the cubes of the shares, however the ways are numbered. */
+static double share_of_same(const struct victim_sums *sums, bool three)
 {
     double part[VICTIM_GROUPS], whole[VICTIM_GROUPS];
     for (size_t i = 0; i < VICTIM_GROUPS; i++) {
-        part[i] = sums->group[i].same;
-        whole[i] = sums->group[i].any;
+        const struct victim_group *group = &sums->group[i];
+        part[i] = three ? group->thrice : group->same;
+        whole[i] = three ? group->any_three : group->any;
     }
     return mean_share(part, whole, sums->noisy);
 }
@@ -254,14 +261,38 @@ static void even_out(double share[], size_t ways, double victims)
 }
 
 /*
+ * How many of the ways are likelier, where shares are of two sizes: few that stand out make their
+ * distribution more skewed than many do. Three of one way are rarer where it is not drawn twice in
+ * succession; in short stretches that says nothing of the shares.
+ */
+static size_t likelier_ways(const struct victim_sums *sums, double w, double variance, bool serial)
+{
+    const double mean = 1 / w;
+    if (variance <= 0 || (serial && sums->victims < limits.apart * sums->stretches)) {
+        return 1;
+    }
+    double skew = share_of_same(sums, true) - mean * mean - 3 * mean * variance, nearest = INFINITY;
+    size_t best = 1;
+    for (size_t k = 1; (double)k <= w / 2; k++) {
+        double n = (double)k, odds = n / (w - n);
+        double expected = n * (1 - odds * odds) / pow(n * w / (w - n), 1.5);
+        double apart = fabs(expected - skew / pow(variance, 1.5));
+        best = apart < nearest ? k : best;
+        nearest = fmin(apart, nearest);
+    }
+    return best;
+}
+
+/*
  * Writes the shares, sorted by size where the numbers of the ways do not last. Sorting makes equal
  * shares look unequal, so the ways after the likeliest get equal shares unless a test rules that
- * out. The likeliest way's share then follows from the probability that two victims of a stretch
- * are of one way: that is the sum of the squared shares, however the ways are numbered.
+ * out. Where victims are too few for sorting, one or more likelier ways, and the others, get equal
+ * shares each. These follow from the variance of all shares.
  */
 static void write_shares(struct policy_result *out, const struct victim_sums *sums, size_t ways,
                          bool biased)
 {
+    bool serial = out->serial == SERIAL_YES;
     double total = (double)sums->victims, w = (double)ways, sum = 0;
     bool few = too_few_to_sort(sums, ways);
     out->probability_count = ways;
@@ -278,11 +309,14 @@ static void write_shares(struct policy_result *out, const struct victim_sums *su
         }
         return;
     }
-    double squares = sums->group[0].any > 0 ? share_of_same(sums) : 1 / w;
-    double favourite = (1 + sqrt(fmax(0, (w - 1) * (w * squares - 1)))) / w;
-    favourite = biased ? fmin(favourite, 1) : 1 / w;
+    double variance = sums->group[0].any > 0 ? fmax(0, share_of_same(sums, false) - 1 / w) : 0;
+    double likelier = biased && few ? (double)likelier_ways(sums, w, variance, serial) : 1;
+    double favourite = (1 + sqrt((w - likelier) * w * variance / likelier)) / w;
+    favourite = biased ? fmin(favourite, 1 / likelier) : 1 / w;
     for (size_t i = 0; i < ways; i++) {
-        write_share(out, i, i == 0 ? favourite : (1 - favourite) / (w - 1), total);
+        bool is_likelier = (double)i < likelier;
+        double rest = w > likelier ? (1 - likelier * favourite) / (w - likelier) : favourite;
+        write_share(out, i, is_likelier ? favourite : rest, total);
     }
 }
 
@@ -347,8 +381,8 @@ int victims_judge(struct level *level, struct policy_result *out, const struct v
         snprintf(out->equivalent[out->equivalent_count++], sizeof out->equivalent[0], "biased");
     }
     out->victims = sums->victims;
-    write_shares(out, sums, ways, biased || serial);
     out->serial = serial ? SERIAL_YES : testable ? SERIAL_NO : SERIAL_UNKNOWN;
+    write_shares(out, sums, ways, biased || serial);
     lab_evidence(level->lab, out->evidence, level->info->id,
                  "chase op=%s: %llu victims in walks over %zu lines of one set, %s: equal shares "
                  "by chance %.2g, the likeliest after itself %.0f times, %.1f expected, by chance "

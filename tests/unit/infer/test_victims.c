@@ -172,6 +172,43 @@ static void a_line_that_stays_in_front_makes_no_shares(void **state)
     }
 }
 
+/* So many ways thrice as likely as others, in windows too short to sort them: each numbers its ways
+ * anew, and its victims are few a way. */
+static void several_likelier_ways_are_not_taken_for_one(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t ways, likelier, victims;
+    } drawn[] = {{6, 1, 60}, {6, 2, 60}, {22, 1, 300}, {22, 8, 300}, {24, 8, 200}};
+    for (size_t c = 0; c < sizeof drawn / sizeof *drawn; c++) {
+        uint64_t count[MOST_WAYS] = {0}, pair[MOST_WAYS * MOST_WAYS] = {0};
+        struct victim_tally tally = {.ways = drawn[c].ways, .count = count, .pair = pair};
+        struct victim_sums sums = {0};
+        struct lab lab = {.out = &dissection};
+        struct level_info info = {.id = "made_up", .op = "ca"};
+        struct level level = {.lab = &lab, .info = &info};
+        struct policy_result out = {0};
+        struct rng rng;
+        const size_t shares = drawn[c].ways + 2 * drawn[c].likelier;
+        rng_seed(&rng, 5);
+        for (size_t w = 0; w < 6000 / drawn[c].victims; w++) {
+            size_t before = SIZE_MAX;
+            victims_clear(&tally);
+            for (size_t i = 0; i < drawn[c].victims; i++) {
+                size_t way = rng_below(&rng, shares);
+                way = way < drawn[c].ways ? way : (way - drawn[c].ways) / 2;
+                victims_count(&tally, way, &before);
+            }
+            victims_sum(&sums, &tally);
+        }
+        assert_int_equal(victims_judge(&level, &out, &sums, drawn[c].ways), 0);
+        for (size_t i = 0; i < drawn[c].ways; i++) {
+            double truth = (i < drawn[c].likelier ? 3.0 : 1.0) / (double)shares;
+            assert_true(fabs(out.probability[i] - truth) < 0.03);
+        }
+    }
+}
+
 /* Three of twelve ways go as often; one of them never twice in succession, as evenly spaced misses
  * take it. */
 static void one_of_several_favourites_is_not_drawn(void **state)
@@ -283,6 +320,7 @@ int main(void)
         cmocka_unit_test(without_noise_every_window_counts),
         cmocka_unit_test(noise_that_repeats_a_way_is_no_dependence),
         cmocka_unit_test(a_line_that_stays_in_front_makes_no_shares),
+        cmocka_unit_test(several_likelier_ways_are_not_taken_for_one),
         cmocka_unit_test(one_of_several_favourites_is_not_drawn),
         cmocka_unit_test(one_of_many_favourites_is_not_drawn),
         cmocka_unit_test(ways_that_are_drawn_alike_differ_as_chance_says),
