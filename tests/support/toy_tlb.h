@@ -52,6 +52,7 @@ struct gpu {
     struct tlb level[2];
     struct tlb other[SMS];   /* first levels of the other SMs, where each has its own */
     bool own_first, refuses; /* refuses: whatever is asked */
+    bool lone_first;         /* SM 0 has a first level of its own, the others share one */
     struct data *data;       /* NULL: all lines are held */
     uint32_t first;          /* what a miss of the first level costs, cycles; 0: FIRST */
     uint32_t far;            /* what lines whose number has odd parity take longer, cycles */
@@ -158,7 +159,9 @@ static bool holds_data(struct data *data, uint64_t line)
 
 static uint32_t load_of(struct gpu *gpu, uint64_t sm, uint64_t address)
 {
-    struct tlb *first = gpu->own_first && sm > 0 ? &gpu->other[sm] : &gpu->level[0];
+    struct tlb *first = gpu->own_first && sm > 0    ? &gpu->other[sm]
+                        : gpu->lone_first && sm > 0 ? &gpu->other[1]
+                                                    : &gpu->level[0];
     struct tlb *second = &gpu->level[1];
     uint32_t cycles = HIT;
     if (!ask(gpu, first, page_of(first, address))) {
@@ -226,11 +229,11 @@ static int chase(struct gpu *gpu, struct trace *trace)
     return toy_walk_end(&walk, trace);
 }
 
-/* SM 0 walks the ring twice, another one its first pages, then SM 0 is timed on these. */
+/* An SM walks the ring twice, another one its first pages, then the first is timed on these. */
 static int scope(struct gpu *gpu, struct trace *trace)
 {
     const struct trace_request *request = &trace->request;
-    uint64_t scale = number(request, "scale"), other = SMS, sms = SMS;
+    uint64_t scale = number(request, "scale"), other = SMS, sms = SMS, sm = number(request, "sm");
     size_t again = number(request, "again");
     uint32_t latency[64];
     bool named = trace_request_u64(request, "other", &other);
@@ -240,13 +243,13 @@ static int scope(struct gpu *gpu, struct trace *trace)
         return 0;
     }
     for (size_t i = 0; i < 2 * request->ring_count; i++) {
-        load(gpu, request->ring[i % request->ring_count] * scale);
+        load_of(gpu, sm, request->ring[i % request->ring_count] * scale);
     }
     for (size_t i = 0; i < again && other < SMS; i++) {
         load_of(gpu, other, request->ring[i] * scale);
     }
     for (size_t i = 0; i < again; i++) {
-        latency[i] = load(gpu, request->ring[i] * scale);
+        latency[i] = load_of(gpu, sm, request->ring[i] * scale);
     }
     int rc = trace_add_column(trace, "latency", TRACE_U32, latency, again);
     return rc ? rc : trace_add_column(trace, "sms", TRACE_U32, &(uint32_t){(uint32_t)sms}, 1);
@@ -259,7 +262,8 @@ static int answer(void *gpu, struct trace *trace)
         snprintf(trace->reason, sizeof trace->reason, "nothing is walked here");
         return 0;
     }
-    if (((struct gpu *)gpu)->own_first && strcmp(trace->request.probe, "scope") == 0) {
+    bool tells = ((struct gpu *)gpu)->own_first || ((struct gpu *)gpu)->lone_first;
+    if (tells && strcmp(trace->request.probe, "scope") == 0) {
         return scope(gpu, trace);
     }
     if (strcmp(trace->request.probe, "chase") == 0) {

@@ -9,7 +9,8 @@
  * its own, which nobody has walked before.
  *
  * All of the SMs that were tried sharing it makes the level the GPU's, none an SM's own, some that
- * of a cluster, whatever that is: two SMs or sixteen.
+ * of a cluster, whatever that is: two SMs or sixteen. Clusters are not of one size, and SM 0 may be
+ * alone in its own: where it shares with none, others are asked in its place.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,15 +25,16 @@
 #define SCOPE_OTHERS 48 /* SMs that are tried in all */
 /* Thresholds. Fixed by: an H200: 48 SMs, both levels. */
 static const struct {
-    unsigned skipped, neighbours, others, itself, tries, votes, vote_round, few_again;
+    unsigned skipped, neighbours, others, itself, tries, votes, lead, vote_round, bases;
 } limits = {
     .skipped = 2,     /* first records of each run: their instructions may come late */
     .neighbours = 16, /* SMs of the next numbers that are tried */
     .others = SCOPE_OTHERS,
     .tries = 3,       /* of what an SM walked itself. Chosen */
-    .votes = 10,      /* more of each SM, where some share and some do not. Chosen */
+    .votes = 10,      /* more of an SM, where some share and some do not, */
+    .lead = 4,        /* unless so many more say one thing than the other. Both chosen */
     .vote_round = 16, /* repeats that no other question takes */
-    .few_again = 8,   /* pages that are timed: fewer are chance's. Chosen */
+    .bases = 2,       /* SMs that are asked beside SM 0, where it shares with none. Chosen */
     .itself = 2,      /* rings of pages that SM 0 takes by itself */
 };
 #define NOBODY UINT32_MAX
@@ -43,6 +45,7 @@ struct scope {
     struct tlb_ring ring;
     size_t again;
     uint32_t *turned;     /* the ring from another page on; owned */
+    uint32_t base;        /* the SM that is timed */
     uint32_t sms;         /* as the device tells, once measured */
     uint32_t round;       /* repeats of the whole */
     uint32_t repeats;     /* walks of a measurement */
@@ -101,6 +104,7 @@ static int build_request(struct trace_request *request, const struct scope *s, u
     request->ring_count = s->ring.count;
     int rc = trace_request_set_u64(request, "scale", TLB_UNIT_BYTES);
     rc = rc || !s->tl->mapped ? rc : trace_request_set_text(request, "pages", "mapped");
+    rc = rc || s->base == 0 ? rc : trace_request_set_u64(request, "sm", s->base);
     rc = rc ? rc : trace_request_set_u64(request, "again", s->again);
     rc = rc || other == NOBODY ? rc : trace_request_set_u64(request, "other", other);
     return rc || run == 0 ? rc : trace_request_set_u64(request, "run", run);
@@ -127,7 +131,8 @@ static int measure(struct scope *s, double *median, uint32_t other)
             return lab_undecided(s->tl->lab, "a trace of two SMs lacks columns or records");
         }
         s->sms = *sms;
-        for (size_t i = count > limits.skipped ? limits.skipped : 0; i < count; i++) {
+        size_t first = limits.skipped < count / 2 ? limits.skipped : count / 2;
+        for (size_t i = first; i < count; i++) {
             all[kept++] = latency[i];
         }
     }
@@ -140,15 +145,16 @@ static int measure(struct scope *s, double *median, uint32_t other)
     return rc;
 }
 
-/* The k-th SM to try beside SM 0: its neighbours, then others evenly spread. */
-static uint32_t other_sm(uint32_t sms, uint32_t k)
+/* The k-th SM to try beside the one that is timed: its neighbours, then others evenly spread. */
+static uint32_t other_sm(const struct scope *s, uint32_t k)
 {
-    if (sms <= limits.others + 1 || k < limits.neighbours) {
-        return k + 1;
+    uint32_t apart = k + 1;
+    if (s->sms > limits.others + 1 && k >= limits.neighbours) {
+        apart = limits.neighbours + 1 +
+                (uint32_t)((uint64_t)(k - limits.neighbours) * (s->sms - limits.neighbours - 1) /
+                           (limits.others - limits.neighbours));
     }
-    return limits.neighbours + 1 +
-           (uint32_t)((uint64_t)(k - limits.neighbours) * (sms - limits.neighbours - 1) /
-                      (limits.others - limits.neighbours));
+    return (s->base + apart) % s->sms;
 }
 
 /*
@@ -172,7 +178,7 @@ enum seen { NO_SUCH_SM, SHARES_NOT, SHARES };
 static int try_one(struct scope *s, enum seen *seen, uint32_t k, double alone, double own)
 {
     double median = 0;
-    int rc = measure(s, &median, other_sm(s->sms, k));
+    int rc = measure(s, &median, other_sm(s, k));
     if (rc == INFER_UNDECIDED) {
         *seen = NO_SUCH_SM; /* though there are numbers for it */
         return 0;
@@ -225,33 +231,35 @@ static int try_rest_afresh(struct scope *s, enum seen *seen, uint32_t count, dou
                                            "for pages to ask them again");
 }
 
-/*
- * Few pages are walked again where a level has few entries, and where it draws its victims chance
- * decides which of them are found. So each SM is asked again a few times, if not all say the same.
- */
+/* Where a level draws its victims, chance decides which of a few pages are found. So an SM is asked
+ * again, until one answer leads. */
 static int vote(struct scope *s, enum seen *seen, uint32_t k, double alone, double own)
 {
-    uint32_t sharing = *seen == SHARES, tried = 1;
+    int lead = *seen == SHARES ? 1 : -1;
     const uint32_t round = s->round;
     int rc = 0;
-    for (uint32_t i = 0; rc == 0 && i < limits.votes; i++) {
+    for (uint32_t i = 0; rc == 0 && i < limits.votes && abs(lead) < (int)limits.lead; i++) {
         enum seen now = NO_SUCH_SM;
         s->round = limits.vote_round + i;
         rc = try_one(s, &now, k, alone, own);
-        tried += rc == 0 && now != NO_SUCH_SM;
-        sharing += rc == 0 && now == SHARES;
+        lead += rc || now == NO_SUCH_SM ? 0 : now == SHARES ? 1 : -1;
     }
     s->round = round;
-    *seen = 2 * sharing > tried ? SHARES : SHARES_NOT;
+    *seen = lead > 0 ? SHARES : SHARES_NOT;
     return lab_soft(rc) ? 0 : rc;
 }
 
-static int vote_all(struct scope *s, enum seen *seen, uint32_t count, double alone, double own)
+/* Those that are the fewer, until one of them says the same again: it is no chance, then. */
+static int vote_few(struct scope *s, enum seen *seen, uint32_t count, double alone, double own)
 {
+    uint32_t sharing = count_seen(seen, count, SHARES);
+    enum seen few = 2 * sharing > count ? SHARES_NOT : SHARES;
+    bool stands = false;
     int rc = 0;
-    bool few = s->again < limits.few_again + limits.skipped;
-    for (uint32_t k = 0; rc == 0 && few && !s->fresh && k < count; k++) {
-        rc = seen[k] == NO_SUCH_SM ? 0 : vote(s, &seen[k], k, alone, own);
+    for (uint32_t k = 0; rc == 0 && !stands && k < count; k++) {
+        bool asked = seen[k] == few;
+        rc = asked ? vote(s, &seen[k], k, alone, own) : 0;
+        stands = asked && seen[k] == few;
     }
     return rc;
 }
@@ -262,20 +270,20 @@ static void report(const struct scope *s, struct tlb_result *out, const enum see
     uint32_t sharing = count_seen(seen, count, SHARES);
     uint32_t tried = sharing + count_seen(seen, count, SHARES_NOT);
     char list[100] = "", id[24];
-    for (uint32_t k = 0; k < count && sharing < tried; k++) {
+    for (uint32_t k = 0; k < count && (sharing < tried || s->base); k++) {
         size_t at = strlen(list);
         if (seen[k] == SHARES) {
-            snprintf(list + at, sizeof list - at, "%s%u", at ? ", " : ": ", other_sm(s->sms, k));
+            snprintf(list + at, sizeof list - at, "%s%u", at ? ", " : ": ", other_sm(s, k));
         }
     }
     snprintf(out->scope, sizeof out->scope, "%s",
-             sharing == tried ? "gpu"
-             : sharing == 0   ? "sm"
-                              : "cluster");
+             sharing == 0                       ? "sm"
+             : sharing == tried && s->base == 0 ? "gpu"
+                                                : "cluster");
     lab_evidence(s->tl->lab, id, out->id,
-                 "scope: SM 0 finds translated what another SM walked, of %u that were tried with "
+                 "scope: SM %u finds translated what another SM walked, of %u that were tried with "
                  "%u%s",
-                 tried, sharing, list);
+                 s->base, tried, sharing, list);
     snprintf(out->scope_evidence, sizeof out->scope_evidence, "%s", id);
 }
 
@@ -293,7 +301,7 @@ static int try_others(struct scope *s, uint32_t *sharing, struct tlb_result *out
         rc = try_one(s, &seen[k], k, alone, own);
     }
     if (rc == 0 && count_seen(seen, count, SHARES) && count_seen(seen, count, SHARES_NOT)) {
-        rc = vote_all(s, seen, count, alone, own);
+        rc = s->fresh || s->level->in_front ? 0 : vote_few(s, seen, count, alone, own);
     }
     *sharing = count_seen(seen, count, SHARES);
     bool mixed = *sharing && count_seen(seen, count, SHARES_NOT);
@@ -319,7 +327,7 @@ static int measure_itself(struct scope *s, double *alone, double *own)
     for (uint32_t i = 0; rc == 0 && i < tries; i++) {
         s->round += i > 0;
         rc = measure(s, alone, NOBODY);
-        rc = rc ? rc : measure(s, own, 0);
+        rc = rc ? rc : measure(s, own, s->base);
         if (rc == 0 && *alone - *own >= 0.5 * s->level->penalty) {
             return 0;
         }
@@ -341,6 +349,47 @@ static int check_itself(struct scope *s, bool *finds, double alone)
     return rc;
 }
 
+/* Does an SM other than SM 0 share with any? The first that seems to, and does so again, tells.
+ * Where a level is in front, each walks pages of its own, as far as memory has such. */
+static int try_base(struct scope *s, struct tlb_result *out)
+{
+    enum seen seen[SCOPE_OTHERS] = {NO_SUCH_SM};
+    uint32_t count = s->sms - 1 < limits.others ? s->sms - 1 : limits.others;
+    double alone = 0, own = 0;
+    bool shares = false;
+    int rc = measure_itself(s, &alone, &own);
+    for (uint32_t k = 0; rc == 0 && !shares && k < count; k++) {
+        bool ended = s->afresh && 1 + (s->group + REPEATS - 1) / groups_of(s) >= s->shifts;
+        rc = ended || other_sm(s, k) == 0 ? 0 : try_one(s, &seen[k], k, alone, own);
+        rc = rc || seen[k] != SHARES || s->afresh ? rc : vote(s, &seen[k], k, alone, own);
+        shares = rc == 0 && seen[k] == SHARES;
+    }
+    bool finds = false;
+    rc = rc || !shares ? rc : check_itself(s, &finds, alone);
+    if (rc == 0 && shares && !finds) {
+        report(s, out, seen, count);
+    }
+    return rc;
+}
+
+/* SM 0 may be alone in its cluster. So others are asked, far from it and from each other. What they
+ * cannot tell leaves what SM 0 says. */
+static int try_bases(struct scope *s, struct tlb_result *out)
+{
+    int rc = 0;
+    s->afresh = s->level->in_front > 0;
+    s->group = 0;
+    for (uint32_t i = 0; rc == 0 && i < limits.bases && strcmp(out->scope, "sm") == 0; i++) {
+        s->base = s->sms - 1 - i * (s->sms / 2);
+        rc = s->base > 1 ? try_base(s, out) : 0;
+        if (rc && lab_soft(rc)) {
+            s->tl->lab->why.reason[0] = '\0';
+            rc = 0;
+        }
+    }
+    return rc;
+}
+
 static int find_scope(struct scope *s, struct tlb_result *out)
 {
     double alone = 0, own = 0;
@@ -351,7 +400,10 @@ static int find_scope(struct scope *s, struct tlb_result *out)
         return lab_undecided(s->tl->lab, "there is a single SM");
     }
     rc = rc ? rc : try_others(s, &sharing, out, alone, own);
-    rc = rc || sharing == 0 ? rc : check_itself(s, &finds, alone);
+    if (rc == 0 && sharing == 0) {
+        return try_bases(s, out);
+    }
+    rc = rc ? rc : check_itself(s, &finds, alone);
     if (rc || !finds) {
         return rc;
     }

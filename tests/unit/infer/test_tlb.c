@@ -339,6 +339,18 @@ static void behind_large_first_levels_of_their_own_all_share_the_second(void **s
     }
 }
 
+/* What SM 0 shares with none, others share with each other. */
+static void sm_0_may_be_alone_in_its_cluster(void **state)
+{
+    (void)state;
+    for (int lone = 0; lone < 2; lone++) {
+        struct gpu gpu = {
+            .level = {{.sets = 1, .ways = 16}}, .lone_first = lone, .own_first = !lone};
+        dissect(&gpu, 0);
+        assert_string_equal(found.tlbs[0].scope, lone ? "cluster" : "sm");
+    }
+}
+
 /* The first walks go 2 MiB at a time, which is too many such pages for both levels. */
 static void pages_of_4_kib_are_reached(void **state)
 {
@@ -577,6 +589,7 @@ int main(void)
         cmocka_unit_test(a_miss_that_costs_as_much_as_missing_data_shows),
         cmocka_unit_test(lines_that_differ_are_no_strays),
         cmocka_unit_test(behind_large_first_levels_of_their_own_all_share_the_second),
+        cmocka_unit_test(sm_0_may_be_alone_in_its_cluster),
         cmocka_unit_test(pages_of_4_kib_are_reached),
         cmocka_unit_test(lines_that_share_a_set_of_l2_are_no_misses_of_a_level),
         cmocka_unit_test(missing_data_hide_neither_a_hit_nor_a_miss),
