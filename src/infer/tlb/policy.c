@@ -148,6 +148,15 @@ static int match(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_le
     return rc;
 }
 
+static uint32_t most_entries(const struct tlb_result *out)
+{
+    uint32_t most = 1;
+    for (size_t i = 0; i < out->set_count; i++) {
+        most = out->entries_per_set[i] > most ? out->entries_per_set[i] : most;
+    }
+    return most;
+}
+
 int tlb_policy(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level,
                size_t in_front)
 {
@@ -155,6 +164,10 @@ int tlb_policy(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_leve
     struct lab *lab = tl->lab;
     if (level->set_count < 2 || level->set_count > INFER_MAX_WAYS + 1) {
         return lab_undecided(lab, "no set of entries is known, or it is too large");
+    }
+    if (level->set_count == 2 && most_entries(out) > 1) {
+        return lab_undecided(lab,
+                             "the set whose pages are known has one entry, and others have more");
     }
     if (level->set_count == 2) {
         strcpy(out->policy.name, "none");

@@ -339,6 +339,20 @@ static void behind_large_first_levels_of_their_own_all_share_the_second(void **s
     }
 }
 
+/* Few records of a launch: of sets that differ the one that overflows first is known, which has a
+ * single entry. Others have a choice. */
+static void one_entry_of_some_sets_is_no_policy_of_all(void **state)
+{
+    (void)state;
+    static const uint32_t map[] = {12, 10, 0,  5, 0, 4, 9, 15, 6,  0,
+                                   7,  14, 11, 3, 8, 0, 2, 1,  13, 0};
+    struct gpu gpu = {.level = {{.sets = 16, .ways = 5, .less = 4, .map = map, .residues = 20}},
+                      .window = 16};
+    const struct tlb_result *tlb = dissect(&gpu, 0);
+    assert_int_equal(tlb->set_count, 16);
+    assert_string_not_equal(tlb->policy.name, "none");
+}
+
 /* What SM 0 shares with none, others share with each other. */
 static void sm_0_may_be_alone_in_its_cluster(void **state)
 {
@@ -589,6 +603,7 @@ int main(void)
         cmocka_unit_test(a_miss_that_costs_as_much_as_missing_data_shows),
         cmocka_unit_test(lines_that_differ_are_no_strays),
         cmocka_unit_test(behind_large_first_levels_of_their_own_all_share_the_second),
+        cmocka_unit_test(one_entry_of_some_sets_is_no_policy_of_all),
         cmocka_unit_test(sm_0_may_be_alone_in_its_cluster),
         cmocka_unit_test(pages_of_4_kib_are_reached),
         cmocka_unit_test(lines_that_share_a_set_of_l2_are_no_misses_of_a_level),
