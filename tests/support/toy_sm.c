@@ -84,6 +84,9 @@ static double request(struct run *run, uint64_t line)
     struct entry *entry = in_table ? pending(run, line) : NULL;
     if (entry && entry->merged == c->mergers) {
         run->now = entry->until;
+        if (c->again_cycles > 0) {
+            return run->now + c->again_cycles;
+        }
         entry = NULL;
     }
     if (entry) {

@@ -17,8 +17,9 @@ enum toy_structure { TOY_UNBOUNDED, TOY_MSHR, TOY_PRT, TOY_REQUEST_LIMIT, TOY_ST
 struct toy_sm_config {
     enum toy_structure structure;
     uint32_t entries;
-    uint32_t mergers;        /* MSHR: further requests to a line that is on its way */
-    bool table_beside;       /* beside a limit: further requests to a line wait as in a table */
+    uint32_t mergers;    /* MSHR: further requests to a line that is on its way */
+    double again_cycles; /* what one takes that found none, once the line is there; 0: as a miss */
+    bool table_beside;   /* beside a limit: further requests to a line wait as in a table */
     bool lanes_merge_there;  /* MSHR: lanes of one instruction count as requests of their own */
     uint32_t loads_per_warp; /* in flight; 0: no limit */
     double latency_cycles, request_cycles, issue_cycles, overhead_cycles;

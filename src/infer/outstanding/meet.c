@@ -7,6 +7,9 @@
 
 #include <math.h>
 
+/* Rays that may meet. */
+enum { MEET_MOST = 8 };
+
 static uint32_t in_unit(const struct ray_result *r, uint32_t x, bool by_instructions)
 {
     return by_instructions ? ray_instructions(&r->ray, x) : ray_requests(&r->ray, x);
@@ -96,4 +99,29 @@ bool meet_most(const struct meeting *m, struct bounds *b)
         *b = (struct bounds){.low = best.instructions, .high = best.instructions, .agree = true};
     }
     return best.rays > 0;
+}
+
+/* ---- one that may be otherwise ---- */
+
+bool meet_but_one(const struct meeting *m, struct bounds *b, size_t *left_out, bool by_instructions)
+{
+    size_t jumped = 0, ways = 0;
+    for (size_t i = 0; i < m->count; i++) {
+        jumped += m->rays[i].jumped;
+    }
+    for (size_t i = 0; i < m->count && jumped > 2; i++) {
+        struct ray_result others[MEET_MOST];
+        struct meeting rest = {.rays = others, .hits = m->hits};
+        for (size_t k = 0; k < m->count && rest.count < MEET_MOST; k++) {
+            others[rest.count] = m->rays[k];
+            rest.count += k != i;
+        }
+        struct bounds all = meet_all(&rest, by_instructions, 0);
+        if (m->rays[i].jumped && all.agree) {
+            *b = all;
+            *left_out = i;
+            ways++;
+        }
+    }
+    return ways == 1;
 }

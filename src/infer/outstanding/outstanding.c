@@ -32,13 +32,17 @@
 
 /* Thresholds. Fixed by: blind trials of outstanding loads (tests/blind/outstanding.c). */
 static const struct {
-    double jump_share, merger_jump_share, slack, steady_share, cold, cold_sure, cold_jump_share,
-        hit_at, hit_at_last, hit_late, hit_jump_share, hit_share, most_sure, fine_jump_share,
-        fine_sure;
-    unsigned many_rays, fine_jump, most_full, most_loads, outside, hit_jump;
+    double jump_share, merger_jump_share, merger_fine_share, slack, steady_share, cold, cold_sure,
+        cold_jump_share, hit_at, hit_at_last, hit_late, hit_jump_share, hit_share, most_sure,
+        fine_jump_share, fine_sure;
+    unsigned many_rays, fine_jump, merger_jump, most_full, most_loads, outside, hit_jump;
+    double clean_share;
+    unsigned clean;
 } limits = {
     .jump_share = 0.25,        /* share of a single load's time: a jump */
     .merger_jump_share = 0.08, /* the same, where lines are shared */
+    .merger_fine_share = 0.04, /* and where loads of another shape do so, too; */
+    .merger_jump = 10,         /* and so many cycles. Both chosen */
     .slack = 0.02,             /* share of a count by which rays may differ */
     .steady_share =
         0.8,     /* share of throughput times latency: a single load may be one of the slower */
@@ -48,6 +52,8 @@ static const struct {
     .hit_at = 0.55,          /* of a round trip: when a hit comes behind loads. Chosen */
     .hit_late = 0.85,        /* of the time until the first answer: a later one. Chosen */
     .hit_at_last = 0.66,     /* the same, where that shows nothing. Chosen */
+    .clean_share = 0.03,     /* of a hit's time behind one load: it waited for nothing, */
+    .clean = 3,              /* or so many cycles. Both chosen */
     .fine_jump_share = 0.08, /* share of a single load's time: a small jump, */
     .fine_sure = 0.85,       /* confidence of what small jumps show at most: one of ten dissections
                                 of an H200 saw one. Chosen */
@@ -332,6 +338,21 @@ static int try_apart(struct study *s, bool *apart_too, const struct ray_result *
     return rc;
 }
 
+/* A small jump may be of turns: as high a one of warps that load two lines each is not. */
+static int hold_mergers(struct study *s, struct ray_result *shared)
+{
+    struct ray ray = shared->ray;
+    double before = 0, after = 0, height = shared->after_cycles - shared->before_cycles;
+    if (!shared->jumped || height >= limits.merger_jump_share * s->yard.one_cycles) {
+        return 0;
+    }
+    ray.lanes = 2;
+    int rc = ray_measure(s->lab, &before, &s->yard, &ray, shared->fits, 1);
+    rc = rc ? rc : ray_measure(s->lab, &after, &s->yard, &ray, shared->fits + 1, 1);
+    shared->jumped = rc == 0 && after - before > 0.5 * height;
+    return lab_soft(rc) ? 0 : rc;
+}
+
 static int find_mergers(struct study *s)
 {
     struct outstanding_result *out = s->out;
@@ -347,8 +368,9 @@ static int find_mergers(struct study *s)
     char id[24];
     /* Who found no place waits for the line and then may hit it: that is less than a round trip. */
     double jump_cycles = s->yard.jump_cycles;
-    s->yard.jump_cycles = limits.merger_jump_share * s->yard.one_cycles;
+    s->yard.jump_cycles = fmax(limits.merger_jump, limits.merger_fine_share * s->yard.one_cycles);
     int rc = follow(s, &by_warps, &warps);
+    rc = rc ? rc : hold_mergers(s, &by_warps);
     rc = rc ? rc : follow(s, &by_lanes, &lanes);
     s->yard.jump_cycles = jump_cycles;
     if (rc) {
@@ -506,6 +528,24 @@ static int hold_against_others(struct study *s, struct bounds *b)
     return rc;
 }
 
+/* Hits overtake requests of a ray. What all but one say then is of one unit, or tells nothing. */
+static bool meet_all_but_one(struct study *s, const struct meeting *m, struct bounds *requests,
+                             struct bounds *instructions)
+{
+    struct bounds by_requests = {0}, by_instructions = {0};
+    size_t out = 0, other = 0;
+    bool counts_requests = meet_but_one(m, &by_requests, &out, false);
+    bool counts_instructions = meet_but_one(m, &by_instructions, &other, true);
+    if (counts_requests == counts_instructions) {
+        return false;
+    }
+    *requests = counts_requests ? by_requests : *requests;
+    *instructions = counts_instructions ? by_instructions : *instructions;
+    s->rays[counts_requests ? out : other].jumped = false;
+    s->jumps--;
+    return true;
+}
+
 static int decide(struct study *s)
 {
     struct outstanding_result *out = s->out;
@@ -514,7 +554,9 @@ static int decide(struct study *s)
     const struct meeting m = {.rays = s->rays, .count = s->ray_count, .hits = s->yard.hit > 0};
     struct bounds requests = meet_all(&m, false, 0), instructions = meet_all(&m, true, 0);
     bool most = !requests.agree && !instructions.agree && meet_most(&m, &instructions);
-    if (s->jumps > 0 && !most && !requests.agree && !instructions.agree) {
+    bool but_one = s->yard.hit && !most && !requests.agree && !instructions.agree &&
+                   meet_all_but_one(s, &m, &requests, &instructions);
+    if (s->jumps > 0 && !most && !but_one && !requests.agree && !instructions.agree) {
         exact = false;
         requests = meet_all(&m, false, limits.slack);
         instructions = meet_all(&m, true, limits.slack);
@@ -528,10 +570,13 @@ static int decide(struct study *s)
     struct bounds b = {0};
     if (requests.agree && !instructions.agree) {
         b = requests;
-        rc = tell_table(s, ceil(b.low), &confidence);
+        /* What one ray alone shows may be another's doing: that is not made exact. */
+        rc = s->jumps > 1 ? narrow_requests(s->lab, &b, &s->yard) : 0;
+        rc = rc ? rc : tell_table(s, ceil(b.low), &confidence);
+        confidence = but_one ? fmin(confidence, limits.most_sure) : confidence;
     } else if (instructions.agree && !requests.agree) {
         b = instructions;
-        confidence = most ? fmin(confidence, limits.most_sure) : confidence;
+        confidence = most || but_one ? fmin(confidence, limits.most_sure) : confidence;
         say_kind(s, "prt", confidence, id);
     }
     rc = rc ? rc : hold_against_others(s, &b);
@@ -596,6 +641,25 @@ static void drop_late_single(struct study *s)
     }
 }
 
+/* Behind requests that leave late a hit waits more and more, before anything is full. Where two
+ * others jump from where it waited for nothing, such a ray's jump tells nothing. */
+static void drop_late(struct study *s)
+{
+    double clean = s->yard.one_cycles + fmax(limits.clean, limits.clean_share * s->yard.one_cycles);
+    size_t kept = 0;
+    for (size_t i = 0; i < s->ray_count; i++) {
+        kept += s->rays[i].jumped && s->rays[i].before_cycles <= clean;
+    }
+    for (size_t i = 0; i < s->ray_count && kept >= 2; i++) {
+        struct ray_result *r = &s->rays[i];
+        if (r->jumped && r->before_cycles > clean) {
+            r->jumped = false;
+            r->fits = 0;
+            s->jumps--;
+        }
+    }
+}
+
 /* Rays of hits behind loads, where the time of the loads tells nothing; they come at that part of a
  * round trip. */
 static int study_hits_at(struct study *s, double at)
@@ -606,6 +670,7 @@ static int study_hits_at(struct study *s, double at)
     bool is_hit = rc == 0 && hits.yard.one_cycles < limits.hit_share * hits.yard.round_cycles;
     rc = rc || !is_hit ? rc : follow_hit_rays(&hits);
     drop_late_single(&hits);
+    drop_late(&hits);
     rc = rc || hits.jumps == 0 ? rc : decide(&hits);
     /* One ray may jump where a warp's requests leave late; not two, at the same number. Nothing but
      * that number tells a table of instructions. */

@@ -13,9 +13,10 @@ enum { OUT_WARP = 32, OUT_BLOCK = 1024, OUT_LOADS = 16 };
 
 /* What grows along a ray. */
 enum ray_axis {
-    RAY_LOADS,        /* loads of `warps` warps of one lane */
-    RAY_LANES,        /* lanes of one warp */
-    RAY_REQUESTS,     /* requests of full warps: threads, then second loads of some, and so on */
+    RAY_LOADS,    /* loads of `warps` warps of one lane */
+    RAY_LANES,    /* lanes of one warp */
+    RAY_REQUESTS, /* requests of full warps: threads, then second loads of some, and so on; or of
+                     warps of `lanes` lanes, a load each, of which the last has fewer */
     RAY_INSTRUCTIONS, /* warp loads, at most `loads` a warp */
 };
 
@@ -84,11 +85,17 @@ struct meeting {
 struct bounds meet_all(const struct meeting *m, bool by_instructions, double slack);
 /* Where not all meet: a table of instructions, beside which the others may be as they are. */
 bool meet_most(const struct meeting *m, struct bounds *b);
+/* Or what all say but one of at least three that jump, if no other one could be left out. */
+bool meet_but_one(const struct meeting *m, struct bounds *b, size_t *left_out,
+                  bool by_instructions);
 
 /* foretold.c: do as many loads of another shape fit, and does one more wait? `loads` in flight of a
  * warp, at most; `size` instructions, or requests. */
 int foretold_holds(struct lab *lab, bool *holds, const struct yardstick *yard, uint32_t loads,
                    bool by_instructions, uint32_t size);
+
+/* narrow.c: where several numbers of requests are left, which of them it is, if that shows. */
+int narrow_requests(struct lab *lab, struct bounds *b, const struct yardstick *yard);
 
 /* table.c: whether what `size` requests fill is a table of lines or a limit on requests. */
 struct table_study {

@@ -56,6 +56,11 @@ struct ray_shape ray_shape(const struct ray *ray, uint32_t x)
         s.threads = OUT_WARP;
         break;
     case RAY_REQUESTS:
+        if (ray->lanes < OUT_WARP) { /* the last warp has what is left over */
+            s.loads = 1;
+            s.threads = x / ray->lanes * OUT_WARP + x % ray->lanes;
+            break;
+        }
         s.loads = x <= OUT_BLOCK ? 1 : (x - 1) / OUT_BLOCK;
         s.more = x <= OUT_BLOCK ? 0 : (x - s.loads * OUT_BLOCK + OUT_WARP - 1) / OUT_WARP;
         s.threads = (x - s.more * OUT_WARP) / s.loads;
@@ -79,8 +84,9 @@ uint32_t ray_instructions(const struct ray *ray, uint32_t x)
 uint32_t ray_requests(const struct ray *ray, uint32_t x)
 {
     struct ray_shape s = ray_shape(ray, x);
-    return ray->axis == RAY_REQUESTS ? s.threads * s.loads + s.more * OUT_WARP
-                                     : ray_instructions(ray, x) * s.lanes / s.merge;
+    return ray->axis == RAY_REQUESTS && ray->lanes < OUT_WARP ? x
+           : ray->axis == RAY_REQUESTS ? s.threads * s.loads + s.more * OUT_WARP
+                                       : ray_instructions(ray, x) * s.lanes / s.merge;
 }
 
 static int request(struct lab *lab, const struct trace **trace, const struct yardstick *yard,

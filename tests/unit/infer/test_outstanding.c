@@ -65,6 +65,47 @@ static void a_table_of_misses_is_counted_in_lines(void **state)
     assert_true(o->spike_count >= 3);
 }
 
+/* Who finds no merger waits for the line, and then hits it: that is soon. A limit has no mergers,
+ * and its turns are none. */
+static void mergers_show_where_hits_are_quick(void **state)
+{
+    (void)state;
+    for (unsigned limit = 0; limit < 2; limit++) {
+        struct toy_sm_config config = plain;
+        config.structure = limit ? TOY_REQUEST_LIMIT : TOY_MSHR;
+        config.entries = 128;
+        config.mergers = 5;
+        config.again_cycles = 25;
+        const struct outstanding_result *o = dissect(&config);
+        assert_string_equal(o->structure, limit ? "request_limit" : "mshr");
+        if (limit) {
+            assert_int_equal(o->mergers.status, ATTRIBUTE_NOT_MEASURED);
+        } else {
+            assert_value(&o->mergers, 5);
+        }
+    }
+}
+
+/* Rays of several lanes alone jump, and leave some numbers: warps of fewer say which it is. */
+static void what_rays_of_several_lanes_leave_open_is_narrowed(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t entries;
+        double request_cycles;
+    } rows[] = {{93, 3}, {90, 3.1}, {82, 3.4}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct toy_sm_config config = plain;
+        config.structure = TOY_REQUEST_LIMIT;
+        config.entries = rows[i].entries;
+        config.request_cycles = rows[i].request_cycles;
+        config.loads_per_warp = 1;
+        const struct outstanding_result *o = dissect(&config);
+        assert_string_equal(o->structure, "request_limit");
+        assert_value(&o->entries, rows[i].entries);
+    }
+}
+
 /* Answers come back so slowly that no number of loads makes the time jump: hits behind them wait.
  */
 static void what_slow_answers_hide_shows_in_hits_behind_the_loads(void **state)
@@ -415,6 +456,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_table_of_misses_is_counted_in_lines),
+        cmocka_unit_test(mergers_show_where_hits_are_quick),
+        cmocka_unit_test(what_rays_of_several_lanes_leave_open_is_narrowed),
         cmocka_unit_test(what_slow_answers_hide_shows_in_hits_behind_the_loads),
         cmocka_unit_test(requests_that_leave_after_the_hit_came_are_no_limit),
         cmocka_unit_test(what_slow_answers_hide_is_not_made_up),
