@@ -338,24 +338,29 @@ static int try_apart(struct study *s, bool *apart_too, const struct ray_result *
     return rc;
 }
 
-/* A small jump may be of turns: as high a one of warps that load two lines each is not. */
-static int hold_mergers(struct study *s, struct ray_result *shared)
+/*
+ * Who found no place waits for the line and then may hit it: that is less than a round trip, and
+ * little where hits are quick. A small jump may be of turns; as high a one of warps that load two
+ * lines each is not.
+ */
+static int hold_small_merger(struct study *s, bool *holds, const struct ray_result *shared)
 {
     struct ray ray = shared->ray;
     double before = 0, after = 0, height = shared->after_cycles - shared->before_cycles;
-    if (!shared->jumped || height >= limits.merger_jump_share * s->yard.one_cycles) {
+    *holds = !shared->jumped || height >= limits.merger_jump_share * s->yard.one_cycles;
+    if (*holds) {
         return 0;
     }
     ray.lanes = 2;
     int rc = ray_measure(s->lab, &before, &s->yard, &ray, shared->fits, 1);
     rc = rc ? rc : ray_measure(s->lab, &after, &s->yard, &ray, shared->fits + 1, 1);
-    shared->jumped = rc == 0 && after - before > 0.5 * height;
-    return lab_soft(rc) ? 0 : rc;
+    *holds = rc == 0 && after - before > 0.5 * height;
+    return rc;
 }
 
-static int find_mergers(struct study *s)
+/* Small jumps where they were recorded and hold, else large ones; then the same by lanes. */
+static int follow_mergers(struct study *s, struct ray_result *by_warps, struct ray_result *by_lanes)
 {
-    struct outstanding_result *out = s->out;
     const struct ray warps = {.axis = RAY_INSTRUCTIONS,
                               .loads = 1,
                               .lanes = 1,
@@ -364,15 +369,26 @@ static int find_mergers(struct study *s)
                               .last = OUT_WARP};
     const struct ray lanes = {
         .axis = RAY_LANES, .loads = 1, .merge = OUT_WARP, .share = 1, .last = OUT_WARP};
+    double jump_cycles = s->yard.jump_cycles, single = s->yard.one_cycles;
+    bool holds = false;
+    s->yard.jump_cycles = fmax(limits.merger_jump, limits.merger_fine_share * single);
+    int rc = follow(s, by_warps, &warps);
+    rc = rc ? rc : hold_small_merger(s, &holds, by_warps);
+    if ((rc && lab_soft(rc)) || (rc == 0 && !holds)) {
+        s->yard.jump_cycles = limits.merger_jump_share * single;
+        rc = follow(s, by_warps, &warps);
+    }
+    rc = rc ? rc : follow(s, by_lanes, &lanes);
+    s->yard.jump_cycles = jump_cycles;
+    return rc;
+}
+
+static int find_mergers(struct study *s)
+{
+    struct outstanding_result *out = s->out;
     struct ray_result by_warps, by_lanes;
     char id[24];
-    /* Who found no place waits for the line and then may hit it: that is less than a round trip. */
-    double jump_cycles = s->yard.jump_cycles;
-    s->yard.jump_cycles = fmax(limits.merger_jump, limits.merger_fine_share * s->yard.one_cycles);
-    int rc = follow(s, &by_warps, &warps);
-    rc = rc ? rc : hold_mergers(s, &by_warps);
-    rc = rc ? rc : follow(s, &by_lanes, &lanes);
-    s->yard.jump_cycles = jump_cycles;
+    int rc = follow_mergers(s, &by_warps, &by_lanes);
     if (rc) {
         return rc;
     }

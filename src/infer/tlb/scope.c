@@ -25,7 +25,7 @@
 #define SCOPE_OTHERS 48 /* SMs that are tried in all */
 /* Thresholds. Fixed by: an H200: 48 SMs, both levels. */
 static const struct {
-    unsigned skipped, neighbours, others, itself, tries, votes, lead, vote_round, bases;
+    unsigned skipped, neighbours, others, itself, tries, votes, lead, vote_round, bases, times, few;
 } limits = {
     .skipped = 2,     /* first records of each run: their instructions may come late */
     .neighbours = 16, /* SMs of the next numbers that are tried */
@@ -34,6 +34,8 @@ static const struct {
     .votes = 10,      /* more of an SM, where some share and some do not, */
     .lead = 4,        /* unless so many more say one thing than the other. Both chosen */
     .vote_round = 16, /* repeats that no other question takes */
+    .times = 4,       /* the entries of a level of few, in a ring: less displaces too little of */
+    .few = 32,        /* entries that draw their victims. Both chosen */
     .bases = 2,       /* SMs that are asked beside SM 0, where it shares with none. Chosen */
     .itself = 2,      /* rings of pages that SM 0 takes by itself */
 };
@@ -417,16 +419,17 @@ static int find_scope(struct scope *s, struct tlb_result *out)
     return rc ? rc : try_others(s, &sharing, out, alone, own);
 }
 
-int tlb_scope(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level)
+/* In a ring of so many times the pages that the level holds, or SM 0's first level does. */
+static int scope_in_ring(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level,
+                         unsigned times)
 {
     struct scope s = {.tl = tl,
                       .level = level,
                       .again = pages_again(level->fits),
                       .repeats = 4 * tl->record_noise < level->penalty ? 1 : REPEATS};
     size_t most = (size_t)(tl->limit_bytes / level->page), held = level->fits;
-    held = held > level->in_front ? held : level->in_front; /* SM 0's first level, too */
-    size_t pages = 2 * held;
-    pages = pages < most ? pages : most;
+    held = held > level->in_front ? held : level->in_front;
+    size_t pages = times * held < most ? times * held : most;
     int rc = pages > held + s.again + held / 4
                  ? tlb_ring_of_pages(tl, &s.ring, level->page, pages, 0)
                  : lab_undecided(tl->lab, "there is no memory for more pages than it holds");
@@ -437,6 +440,17 @@ int tlb_scope(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level
     }
     free(s.turned);
     free(s.ring.unit);
+    return rc;
+}
+
+int tlb_scope(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level)
+{
+    bool few = level->in_front == 0 && level->fits <= limits.few;
+    int rc = few ? scope_in_ring(tl, out, level, limits.times) : 0;
+    if (!few || (rc && lab_soft(rc))) { /* an older recording has no longer ring */
+        tl->lab->why.reason[0] = '\0';
+        rc = scope_in_ring(tl, out, level, 2);
+    }
     if (rc && lab_soft(rc)) {
         out->scope_refusal = lab_refusal(tl->lab);
         tl->lab->why.reason[0] = '\0';
