@@ -14,7 +14,7 @@
 
 /* Thresholds. Fixed by: blind trials (tests/blind). */
 static const struct {
-    double doubt, alike_by_chance, favoured, assumed, range, testable;
+    double doubt, alike_by_chance, favoured, assumed, range, testable, by_use, uses;
     unsigned few_a_way, much, left_out, apart;
 } limits = {
     .doubt = 1e-4,           /* probability below which chance is ruled out */
@@ -22,8 +22,11 @@ static const struct {
     .testable = 5,           /* victims after one of their own way, expected: fewer tell nothing */
     .few_a_way = 20,         /* victims a way and window that sorted shares need */
     .apart = 50,             /* victims of a stretch of which neighbours are a small part. Chosen */
-    .much = 6,               /* standard deviations that chance does not reach */
-    .left_out = 4,           /* one group in so many, on either side of the mean, is left out */
+    .by_use = 0.1, /* squared difference of the ages' shares from equal ones, by these. A rule's are
+                      some tens; unequal shares of blind trials make 0.02 to 0.04 */
+    .uses = 0.85,  /* confidence of shares beside which ages differ. Chosen */
+    .much = 6,     /* standard deviations that chance does not reach */
+    .left_out = 4, /* one group in so many, on either side of the mean, is left out */
     .assumed = 0.8,  /* confidence where the ways after the likeliest are equal by assumption: blind
                         trials of wide machines, 12 of 16 sets of translation right */
     .range = 1.3,    /* times the range that sorting gives equal shares. Chosen */
@@ -320,11 +323,15 @@ static void write_shares(struct policy_result *out, const struct victim_sums *su
     }
 }
 
+enum use { ANY_USE, FEW_USES, BY_USE };
+
 /*
- * True when the victim depends on when its line was last used. A set that draws evicts any line. A
- * rule prefers lines used long ago, which the walk reads next, or the contrary.
+ * Does the victim depend on when its line was last used? A set that draws evicts any line. A rule
+ * prefers lines used long ago, which the walk reads next, or the contrary: then next to all victims
+ * are of few ages. Unequal shares make some ages of many a little more frequent than others, for
+ * lines fill the ways in the order of the walk.
  */
-static bool asks_for_use(const struct victim_sums *sums, size_t ways)
+static enum use asks_for_use(const struct victim_sums *sums, size_t ways)
 {
     double w = (double)ways, all = 0, x = 0;
     for (size_t i = 1; i <= ways; i++) {
@@ -334,7 +341,8 @@ static bool asks_for_use(const struct victim_sums *sums, size_t ways)
         double differs = (double)sums->gap[i] - all / w;
         x += differs * differs / (all / w);
     }
-    return x > w + limits.much * sqrt(2 * w) + limits.much * limits.much;
+    bool differ = x > w + limits.much * sqrt(2 * w) + limits.much * limits.much;
+    return !differ ? ANY_USE : x - w > limits.by_use * all ? BY_USE : FEW_USES;
 }
 
 /* Behind another cache: is a way that chance would not spare never the victim? */
@@ -371,7 +379,8 @@ int victims_judge(struct level *level, struct policy_result *out, const struct v
         return lab_undecided(level->lab, "shares of victims are more equal than chance makes them: "
                                          "a rule, but none that is known here");
     }
-    if (ways > 2 && asks_for_use(sums, ways)) {
+    enum use use = ways > 2 ? asks_for_use(sums, ways) : ANY_USE;
+    if (use == BY_USE || (use == FEW_USES && !biased)) {
         return lab_undecided(level->lab, "victims depend on what was used last: a rule, but none "
                                          "that is known");
     }
@@ -394,6 +403,7 @@ int victims_judge(struct level *level, struct policy_result *out, const struct v
     bool assumed = biased && ways > 2 && !sums->cold && too_few_to_sort(sums, ways);
     out->confidence = !sure                      ? 0.5
                       : assumed                  ? limits.assumed
+                      : use == FEW_USES          ? limits.uses
                       : biased && uniform > 1e-8 ? 0.85
                                                  : 0.95;
     return 0;

@@ -273,6 +273,60 @@ static void one_of_many_favourites_is_not_drawn(void **state)
     }
 }
 
+/* Shares of ways, of which the first goes three times as often as each other, beside ages of the
+ * victims: how often each, by `age_of` of its number. */
+static int judge_ages(struct policy_result *out, uint64_t (*age_of)(size_t number))
+{
+    enum { WAYS = 24, VICTIMS = 6000 };
+    uint64_t count[WAYS] = {0}, pair[WAYS * WAYS] = {0};
+    struct victim_tally tally = {.ways = WAYS, .count = count, .pair = pair};
+    struct victim_sums sums = {.cold = true};
+    struct lab lab = {.out = &dissection};
+    struct level_info info = {.id = "made_up", .op = "ca"};
+    struct level level = {.lab = &lab, .info = &info};
+    struct drawing d = {.ways = WAYS, .victims = VICTIMS};
+    struct rng rng;
+    rng_seed(&rng, 5);
+    count_window(&tally, &d, false, &rng);
+    victims_share(&sums, &tally, NULL);
+    victims_test(&sums, &tally);
+    for (size_t age = 1; age <= WAYS; age++) {
+        sums.gap[age] = age_of(age);
+    }
+    *out = (struct policy_result){.confidence = 0};
+    return victims_judge(&level, out, &sums, WAYS);
+}
+
+static uint64_t all_ages(size_t number)
+{
+    (void)number;
+    return 250;
+}
+
+static uint64_t every_third_more(size_t number)
+{
+    return number % 3 ? 225 : 300;
+}
+
+static uint64_t oldest(size_t number)
+{
+    return number == 1 ? 6000 : 0;
+}
+
+/* Lines fill the ways in the order of the walk: where every third way is a favourite, some ages
+ * are a little more frequent. A rule has next to no others. */
+static void ages_that_differ_a_little_are_no_rule(void **state)
+{
+    (void)state;
+    struct policy_result out;
+    assert_int_equal(judge_ages(&out, all_ages), 0);
+    assert_true(out.confidence > 0.9);
+    assert_int_equal(judge_ages(&out, every_third_more), 0);
+    assert_string_equal(out.name, "biased");
+    assert_true(out.confidence > 0.8 && out.confidence < 0.9);
+    assert_int_equal(judge_ages(&out, oldest), INFER_UNDECIDED);
+}
+
 /* A favourite of four ways; the others are drawn alike, and their chi square is on average as large
  * as its degrees of freedom. */
 static void ways_that_are_drawn_alike_differ_as_chance_says(void **state)
@@ -323,6 +377,7 @@ int main(void)
         cmocka_unit_test(several_likelier_ways_are_not_taken_for_one),
         cmocka_unit_test(one_of_several_favourites_is_not_drawn),
         cmocka_unit_test(one_of_many_favourites_is_not_drawn),
+        cmocka_unit_test(ages_that_differ_a_little_are_no_rule),
         cmocka_unit_test(ways_that_are_drawn_alike_differ_as_chance_says),
         cmocka_unit_test(of_a_cache_without_a_known_set_nothing_is_told),
     };
