@@ -30,7 +30,7 @@ static const struct {
     .near = 6,          /* numbers of sets on either side that are compared */
     .hashes = 12,       /* drawn for each of them */
     .bisected = 3,      /* the same while the number is looked for */
-    .most_lines = 3072, /* a window holds their way there and back */
+    .most_lines = 3072, /* that are read */
     .loads = 8192,      /* of all orders, there and back once */
     .least_odds = 0.8,  /* of the likeliest number */
     .most_off = 3,      /* deviations from what it predicts */
@@ -51,7 +51,7 @@ struct forecast {
     struct level *level;
     struct period period[MOST_ORDERS];
     size_t orders;
-    size_t lines, count; /* of the path; loads there and back */
+    size_t lines, count; /* that are read; loads there and back */
     size_t recorded;     /* times there and back that a window holds: all, or the last */
     double hits;         /* of all periods */
     uint32_t ways;
@@ -213,10 +213,13 @@ static void choose(struct forecast *f, struct choice *out, size_t middle)
 
 /* ---- the experiment ---- */
 
+/* Of the path's lines the first ones, as many as a window holds there and back. */
 static size_t lines_of(const struct level *level)
 {
-    return level->line.bytes ? (size_t)(path_find(level->info->op)->reach_bytes / level->line.bytes)
-                             : 0;
+    uint64_t reach = path_find(level->info->op)->reach_bytes, line = level->line.bytes;
+    uint64_t lines = line ? reach / line : 0, most = level->max_window / 2;
+    most = most < limits.most_lines ? most : limits.most_lines;
+    return (size_t)(lines < most ? lines : most);
 }
 
 /* Of the set whose policy is known. */
@@ -266,8 +269,7 @@ bool forecast_applies(const struct level *level)
     const struct policy_result *policy = &level->result->policy;
     size_t lines = lines_of(level), ways = ways_of(level);
     bool is_open = level->front && level->result->sets.status != ATTRIBUTE_MEASURED;
-    bool has_room = ways >= 2 && ways <= INFER_MAX_WAYS && lines > 0 &&
-                    2 * lines <= level->max_window && lines <= limits.most_lines;
+    bool has_room = ways >= 2 && ways <= INFER_MAX_WAYS && lines > 0;
     bool has_rule = policy->confidence > 0 && policy->equivalent_count == 0 &&
                     (policy->probability_count ? policy->probability_count == ways
                                                : policy_named(policy->name) != POLICY_COUNT);

@@ -43,6 +43,7 @@ struct toy {
     uint32_t sets;
     bool draws; /* victims */
     uint32_t set_of[LINES];
+    size_t lines; /* that a walk is to read; 0: all */
     struct set front, behind[MOST_SETS];
     struct rng rng;
 };
@@ -77,8 +78,9 @@ static int answer(void *toy, struct trace *trace)
 {
     uint64_t warm = 0;
     trace_request_u64(&trace->request, "warm", &warm);
-    assert_int_equal(trace->request.ring_count, 2 * LINES);
-    assert_int_equal(warm % (2 * LINES), 0);
+    size_t lines = ((struct toy *)toy)->lines ? ((struct toy *)toy)->lines : LINES;
+    assert_int_equal(trace->request.ring_count, 2 * lines);
+    assert_int_equal(warm % (2 * lines), 0);
     return toy_walk_ring(trace, load, toy);
 }
 
@@ -106,7 +108,7 @@ static int ask(struct toy *toy, struct cache_result *result, double ways, bool b
                           .info = &info,
                           .result = &bench.out->caches[0],
                           .front = &front,
-                          .max_window = 6144};
+                          .max_window = toy->lines ? 2 * (uint32_t)toy->lines : 6144};
     level.timing.threshold = THRESHOLD;
     level.timing.ceiling = CEILING;
     level.line.bytes = LINE;
@@ -199,6 +201,18 @@ static void sets_are_counted_by_what_their_policy_makes_of_the_loads(void **stat
     }
 }
 
+/* A window that holds no more says the same of fewer lines. */
+static void sets_are_counted_by_as_many_lines_as_a_window_holds(void **state)
+{
+    (void)state;
+    struct toy toy;
+    struct cache_result result;
+    toy_create(&toy, 12, false);
+    toy.lines = LINES / 4;
+    assert_int_equal(ask(&toy, &result, WAYS, true), 0);
+    assert_true(result.sets.value == 12);
+}
+
 /* Three lines a set: one set more or less makes hardly a difference. */
 static void of_so_many_sets_none_is_likelier_than_others(void **state)
 {
@@ -218,6 +232,7 @@ int main(void)
         cmocka_unit_test(nothing_is_told_of_sets_that_draw_their_victims),
         cmocka_unit_test(nothing_is_told_of_sets_that_are_not_full),
         cmocka_unit_test(sets_are_counted_by_what_their_policy_makes_of_the_loads),
+        cmocka_unit_test(sets_are_counted_by_as_many_lines_as_a_window_holds),
         cmocka_unit_test(of_so_many_sets_none_is_likelier_than_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
