@@ -2,6 +2,7 @@
 #include "infer/level.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "infer/behind/filler.h"
 #include "infer/experiments.h"
@@ -19,6 +20,13 @@ struct walk_plan level_plan(const struct level *level, struct walk_shape shape)
                               .filler = level->filler       ? &level->filler->base
                                         : level->keeps_hits ? &walk_after_hits
                                                             : NULL};
+}
+
+void level_plan_by(struct walk_plan *plan, const struct level *level, const char *op)
+{
+    bool own = strcmp(op, level->info->op) == 0;
+    plan->op = op;
+    plan->mirror = own ? plan->mirror : (struct walk_mirror){0};
 }
 
 int level_clock(const struct level *level, struct sample *out, const struct sample *in)

@@ -77,7 +77,7 @@ struct level_habits {
 
 struct level_summary {
     const struct level_info *info;
-    bool known;    /* hits and misses can be told apart */
+    bool known;       /* hits and misses can be told apart */
     bool repeated; /* not those of single loads: of repeated walks the least counts */
     struct level_timing timing;
     struct level_fit fit;
@@ -163,6 +163,9 @@ int level_clock(const struct level *level, struct sample *out, const struct samp
 
 /* A plan with this level's operator, carve-out and one window. */
 struct walk_plan level_plan(const struct level *level, struct walk_shape shape);
+
+/* The same by another operator, whose latencies are no mirror's. */
+void level_plan_by(struct walk_plan *plan, const struct level *level, const char *op);
 
 /* Adds the latencies to level->seen. */
 int level_saw(struct level *level, const struct sample *latencies);

@@ -32,7 +32,7 @@
  * that it was chosen. */
 static const struct {
     double hit_share, most_share, some_share, clearly, quiet, by_chance, sooner, drift, soon,
-        nearer, nearest;
+        nearer, nearest, within;
     unsigned clearly_cycles, quiet_cycles, first_reads, max_line_bytes, sooner_cycles;
 } limits = {
     .hit_share = 0.98,   /* share of the loads that are hits for certain */
@@ -45,6 +45,7 @@ static const struct {
     .nearer = 0.8,     /* share of a load from L2: few misses among hits are sooner, too, by 0.89 of
                           8600gts' memory. Chosen */
     .nearest = 0.9,    /* share of a load from L2: a hit that nothing else bears out. Chosen */
+    .within = 0.5,     /* share of what a miss takes more, of the hits' spread. Chosen */
     .drift = 0.02,     /* share of a load that clocks and noise put between two walks. Chosen */
     .soon = 0.1,       /* share of the first reads that are the soonest */
     .by_chance = 1e-6, /* chance: less likely is no accident */
@@ -124,7 +125,7 @@ static double clearly_above_share(const struct sample *hits, double share)
                 limits.quiet * slowest + limits.quiet_cycles + spread);
 }
 
-static double clearly_above(const struct sample *hits)
+double behind_clearly_above(const struct sample *hits)
 {
     return clearly_above_share(hits, limits.hit_share);
 }
@@ -166,7 +167,7 @@ static double between(const struct sample *missed, const struct sample *first)
            slowest = sample_quantile(missed, limits.hit_share),
            soonest = sample_quantile(first, limits.soon);
     double apart = slowest - fastest < limits.quiet_cycles ? 1 : limits.drift * slowest;
-    double clearly = clearly_above(missed);
+    double clearly = behind_clearly_above(missed);
     return soonest >= slowest + apart ? fmin(clearly, 0.5 * (slowest + soonest)) : clearly;
 }
 
@@ -186,7 +187,7 @@ static int plain_is_kept(struct level *level, bool *kept)
     if (rc) {
         return rc;
     }
-    double clearly = clearly_above(&circling);
+    double clearly = behind_clearly_above(&circling);
     sample_free(&circling);
     rc = sample_first(level, &first, level->info->beneath);
     if (rc == 0) {
@@ -250,13 +251,13 @@ static void set_front_threshold(struct level *level, double cycles)
 
 /*
  * Misses in front were seen to take what the second cache takes. What lies behind it and is far
- * sooner passed for a hit in front: these end before it.
+ * sooner passed for a hit in front, or noise makes it one: these end halfway before it.
  */
 static void lower_front(struct level *level, double farther)
 {
     double hit = level->front->timing.hit_cycles;
-    if (farther <= level->front->timing.threshold && hit < farther) {
-        set_front_threshold(level, 0.5 * (hit + farther));
+    if (hit < farther) {
+        set_front_threshold(level, fmin(level->front->timing.threshold, 0.5 * (hit + farther)));
     }
 }
 
@@ -271,7 +272,7 @@ static void look_in_mirror(struct level *level, const struct sample *missed, dou
     char id[24];
     lower_front(level, farther);
     t->mirror = (struct walk_mirror){.above = (uint32_t)level->front->timing.threshold,
-                                     .upto = (uint32_t)clearly_above(missed),
+                                     .upto = (uint32_t)behind_clearly_above(missed),
                                      .sum = (uint32_t)(own + farther + 0.5)};
     /* Of a hit and of the next level, as all that follows sees them. */
     t->floor_cycles = limits.quiet * farther + limits.quiet_cycles +
@@ -314,7 +315,7 @@ static int check_all(struct level *level, const struct sample *missed)
     if (rc) {
         return rc;
     }
-    struct sample slow = sample_view(&all, clearly_above(missed), INFINITY);
+    struct sample slow = sample_view(&all, behind_clearly_above(missed), INFINITY);
     bool longer = 2 * slow.count > all.count;
     double soonest = sample_quantile(&slow, 0.1), median = sample_quantile(&all, 0.5);
     double fastest = sample_quantile(missed, 1 - limits.hit_share);
@@ -412,7 +413,7 @@ static int look_behind(struct level *level, struct sample *missed)
         rc = sample_behind(level, missed);
     }
     if (rc == 0) {
-        level->timing.floor_cycles = clearly_above(missed);
+        level->timing.floor_cycles = behind_clearly_above(missed);
         rc = check_behind(level, missed);
     }
     return rc;
@@ -462,7 +463,7 @@ static int look_nearer(struct level *level, struct sample *missed)
         }
         if (sooner) {
             level->result->present = true;
-            level->timing.floor_cycles = clearly_above(missed);
+            level->timing.floor_cycles = behind_clearly_above(missed);
             level->timing.beneath_cycles = all;
         }
         rc = rc == 0 && !sooner ? INFER_UNDECIDED : rc;
@@ -474,24 +475,40 @@ static int look_nearer(struct level *level, struct sample *missed)
     return rc;
 }
 
+/* What many loads in turn told: a miss takes `more` than a hit. No noise of hits is as much. */
+static bool is_apart(const struct sample *hits, double more)
+{
+    double spread =
+        sample_quantile(hits, limits.hit_share) - sample_quantile(hits, 1 - limits.hit_share);
+    return fabs(more) >= limits.quiet_cycles &&
+           (is_quiet(hits) || spread < limits.within * fabs(more));
+}
+
 /*
  * What many loads in turn tell of a cache that hardly one of them shows: INFER_UNDECIDED. Where its
- * hits are all alike, and later than what lies behind, each load shows it in the mirror: then 0.
+ * hits are all but alike, each load shows it; in the mirror, where it answers later than what lies
+ * behind: then 0.
  */
 static int look_in_turn(struct level *level, struct sample *missed)
 {
     level->behind_quarters = 0;
     int rc = behind_in_turn(level, shape_behind(level));
     double more = level->result->miss_penalty.value;
-    if (rc != INFER_UNDECIDED || !level->result->present || more > -limits.quiet_cycles) {
+    if (rc != INFER_UNDECIDED || !level->result->present) {
         return rc;
     }
     const struct refusal why = level->lab->why;
     sample_free(missed);
     *missed = (struct sample){0};
     rc = sample_behind(level, missed);
-    if (rc == 0 && is_quiet(missed)) {
-        look_in_mirror(level, missed, sample_quantile(missed, 0.5) + more);
+    double own = rc ? 0 : sample_quantile(missed, 0.5);
+    if (rc == 0 && is_apart(missed, more)) {
+        if (more < 0) {
+            look_in_mirror(level, missed, own + more);
+        } else {
+            level->timing.floor_cycles = own + more / 2;
+            level->timing.beneath_cycles = own + more;
+        }
         return 0;
     }
     level->lab->why = why;

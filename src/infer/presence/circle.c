@@ -5,13 +5,14 @@
 
 #include <stdlib.h>
 
+#include "infer/behind/behind.h"
 #include "util/error.h"
 
 /* Thresholds. Chosen. */
 static const struct {
     unsigned small_words, circle_records;
     uint32_t kept_stride, kept_at, kept_room;
-    double sooner;
+    double sooner, quiet_cycles;
 } limits = {
     .small_words = 8,             /* words: any cache holds so many */
     .circle_records = 256,        /* records of a window */
@@ -19,13 +20,14 @@ static const struct {
     .kept_at = UINT32_C(3) << 20, /* bytes: nothing else walks so far from the start of a buffer */
     .kept_room = 65536,           /* bytes for each path */
     .sooner = 1.05,               /* times: noise does not put so much between so few loads */
+    .quiet_cycles = 2,            /* cycles, where loads that circle all take the same */
 };
 enum { ELEMENTS = 8 }; /* elements, each with a neighbour */
 
 int circle_sample(struct level *level, struct sample *out, const char *op, struct walk_shape shape)
 {
     struct walk_plan plan = level_plan(level, shape);
-    plan.op = op;
+    level_plan_by(&plan, level, op);
     plan.warm = 4 * shape.count;
     plan.window =
         level->max_window < limits.circle_records ? level->max_window : limits.circle_records;
@@ -60,10 +62,16 @@ bool path_is_apart(const struct level *level)
     return path && !path->can_chain && path->reach_bytes == 0;
 }
 
+static bool is_quiet(const struct sample *s)
+{
+    return sample_quantile(s, 0.9) <= sample_quantile(s, 0.1) + 1;
+}
+
 /*
  * First and second reads as one walk gave them, and loads that circle in little. A cache makes the
- * second reads clearly sooner. Where there is none, both take the same, and as long as the loads
- * that circle. All else decides nothing: latencies in no order are of two kinds here, too.
+ * second reads clearly sooner; one that answers later than L2 makes them clearly later, and as late
+ * as the loads that circle. Where there is none, both take the same, and as long as those. All else
+ * decides nothing: latencies in no order are of two kinds here, too.
  */
 static enum kept kept_by(const struct sample *first, const struct sample *again,
                          const struct sample *both, const struct sample *circling)
@@ -73,9 +81,33 @@ static enum kept kept_by(const struct sample *first, const struct sample *again,
     if (limits.sooner * slowest_again < soonest_first) {
         return KEPT;
     }
+    double soonest_again = sample_quantile(again, 0.1), slowest_first = sample_quantile(first, 0.9);
+    double apart = is_quiet(again) && is_quiet(circling) ? limits.quiet_cycles
+                                                         : (limits.sooner - 1) * slowest_first;
+    if (slowest_first + apart < soonest_again &&
+        slowest_again <= limits.sooner * sample_quantile(circling, 0.5)) {
+        return KEPT_LATER;
+    }
     bool alike = upper <= limits.sooner * lower && slowest_again >= soonest_first &&
                  limits.sooner * sample_quantile(circling, 0.5) >= lower;
     return alike ? KEPT_NOT : KEPT_UNCLEAR;
+}
+
+/* Hits come before misses in the mirror; no miss takes less there than a hit does by the clock. */
+static void look_in_mirror(struct level *level, const struct sample *first,
+                           const struct sample *circling)
+{
+    struct level_timing *t = &level->timing;
+    double own = sample_quantile(circling, 0.5), sooner = sample_quantile(first, 0.5);
+    char id[24];
+    t->mirror = (struct walk_mirror){.upto = (uint32_t)behind_clearly_above(circling),
+                                     .sum = (uint32_t)(own + sooner + 0.5)};
+    t->beneath_cycles = own + sooner - sample_quantile(first, 0.9);
+    lab_evidence(level->lab, id, level->info->id,
+                 "chase op=%s: what is read the first time in a launch takes %.0f cycles, and %.0f "
+                 "from then on: the cache answers later than what lies behind it. In the walks "
+                 "below, up to %u cycles are %u less what the clock said",
+                 level->info->op, sooner, own, t->mirror.upto, t->mirror.sum);
 }
 
 /* What of first reads (latency[0]) and second reads (latency[1]) follows. */
@@ -91,6 +123,9 @@ static int judge_kept(struct level *level, enum kept *kept, uint32_t latency[2][
     }
     if (rc == 0 && *kept == KEPT) { /* no miss takes less than what comes from L2 or farther */
         level->timing.beneath_cycles = sample_quantile(&first, 0.1);
+    }
+    if (rc == 0 && *kept == KEPT_LATER) {
+        look_in_mirror(level, &first, circling);
     }
     sample_free(&first);
     sample_free(&again);

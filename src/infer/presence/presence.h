@@ -30,11 +30,12 @@ int circle_sample(struct level *level, struct sample *out, const char *op, struc
  * timing.beneath_cycles and whether the cache is present. */
 int circle_check_sooner(struct level *level, const struct sample *own, double share);
 /* Does what L2 holds come back sooner the second time in a launch? `circling` is loads of the same
- * path that circle in little. */
+ * path that circle in little. Where it comes later, latencies are in the mirror from then on. */
 enum kept {
     KEPT_UNCLEAR, /* latencies of several kinds that do not follow the reads */
     KEPT_NOT,     /* first reads, second reads and circling loads all take the same */
     KEPT,
+    KEPT_LATER, /* second reads take longer: the cache answers later than what lies behind it */
 };
 int circle_keeps(struct level *level, enum kept *kept, const struct sample *circling);
 bool path_is_apart(const struct level *level);

@@ -696,6 +696,24 @@ static int tell_walked(struct level *level, const struct circle *circle)
     return level_saw(level, &circle->walked);
 }
 
+/* Whether the cache is there, by the circle's hits; where that found a mirror, they are in it. */
+static int check_presence(struct level *level, struct circle *circle)
+{
+    bool before = level->timing.mirror.sum > 0;
+    struct sample mirrored;
+    int rc = presence_check(level, &circle->hits);
+    if (rc || before || !level->timing.mirror.sum) {
+        return rc;
+    }
+    rc = level_clock(level, &mirrored, &circle->hits);
+    if (rc == 0) {
+        sample_free(&circle->hits);
+        circle->hits = mirrored;
+        level->timing.hit_cycles = sample_quantile(&circle->hits, 0.5);
+    }
+    return rc;
+}
+
 int reference_by_words(struct level *level)
 {
     struct circle circle = {.bytes = limits.small_bytes};
@@ -707,7 +725,7 @@ int reference_by_words(struct level *level)
     level->timing.hit_cycles = sample_quantile(&circle.hits, 0.5);
     level->timing.beneath_cycles = INFINITY;
     if (level->info->beneath[0]) {
-        rc = presence_check(level, &circle.hits);
+        rc = check_presence(level, &circle);
     }
     rc = rc ? rc : find_misses(level, &circle);
     if (lab_soft(rc)) {

@@ -21,7 +21,7 @@ static int walk_circle(struct level *level, struct walk *walk, const char *op, s
 {
     struct walk_plan plan = level_plan(
         level, (struct walk_shape){.stride = CHASE_WORD_BYTES, .count = bytes / CHASE_WORD_BYTES});
-    plan.op = op;
+    level_plan_by(&plan, level, op);
     plan.warm = 2 * plan.shape.count;
     plan.window = level->max_window < 512 ? level->max_window : 512;
     plan.windows = 4;

@@ -1,6 +1,7 @@
 /*
  * What tells hits from misses: from a toy behind whose first level some slices are nearer than its
- * own hits, and from one where none is.
+ * own hits, and from one where none is; and from a path of its own whose cache answers later than
+ * what lies behind it, or is not there.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -78,6 +79,105 @@ static int refer(struct toy *toy, struct level_timing *timing, char *why)
     return rc;
 }
 
+/* ---- a path of its own ---- */
+
+enum { TEX_HIT = 190, TEX_BEHIND = 150, PLAIN = 90, LINES = 64 };
+
+/* A cache of textures; each launch finds it empty. */
+struct tex {
+    bool there, plain;
+    uint32_t hit;         /* cycles */
+    uint64_t line[LINES]; /* by sets of one way: the line, and one */
+};
+
+static uint32_t load_texture(void *ctx, uint32_t offset)
+{
+    struct tex *tex = ctx;
+    uint64_t line = offset / LINE, *at = &tex->line[line % LINES];
+    bool hits = tex->there && *at == line + 1;
+    *at = line + 1;
+    return tex->plain ? PLAIN : hits ? tex->hit : TEX_BEHIND;
+}
+
+/* A window, behind so many loads of the same ring. */
+static void walk_window(struct tex *tex, struct toy_walk *walk, size_t w,
+                        const struct trace_request *r)
+{
+    uint64_t bytes = 0, stride = 1, warm = 0;
+    trace_request_u64(r, "warm", &warm);
+    trace_request_u64(r, "bytes", &bytes);
+    trace_request_u64(r, "stride", &stride);
+    uint64_t count = r->ring_count ? r->ring_count : bytes / stride;
+    memset(tex->line, 0, sizeof tex->line);
+    for (uint64_t i = 0, at = (count - warm % count) % count; i < warm + walk->window; i++) {
+        uint64_t next = (at + 1) % count, record = w * walk->window + i - warm;
+        uint32_t offset = r->ring_count ? r->ring[at] : (uint32_t)(at * stride);
+        uint32_t cycles = load_texture(tex, offset);
+        if (i >= warm) {
+            walk->start[w] = i == warm ? offset : walk->start[w];
+            walk->latency[record] = cycles;
+            walk->next[record] = r->ring_count ? r->ring[next] : (uint32_t)(next * stride);
+        }
+        at = next;
+    }
+}
+
+static int answer_texture(void *ctx, struct trace *trace)
+{
+    struct tex *tex = ctx;
+    uint64_t window = 0, windows = 1;
+    assert_true(trace_request_u64(&trace->request, "window", &window));
+    trace_request_u64(&trace->request, "windows", &windows);
+    tex->plain = strcmp(trace_request_text(&trace->request, "op"), "tex") != 0;
+    struct toy_walk walk = toy_walk_begin(window, windows);
+    for (size_t w = 0; w < windows; w++) {
+        walk_window(tex, &walk, w, &trace->request);
+    }
+    return toy_walk_end(&walk, trace);
+}
+
+static int refer_texture(struct tex *tex, struct level_timing *timing, bool *present)
+{
+    static const struct level_info info = {"texture_l1", "sm", "tex", "", "cg", 0, 0, ""};
+    struct toy_lab bench;
+    toy_lab_open(&bench, answer_texture, tex, FOOTPRINT);
+    struct level level = {
+        .lab = &bench.lab, .info = &info, .result = &bench.out->caches[0], .max_window = 512};
+    int rc = reference_by_words(&level);
+    *timing = level.timing;
+    *present = level.result->present;
+    level_free(&level);
+    toy_lab_close(&bench);
+    return rc;
+}
+
+/* Also where that is hardly sooner, and all hits take the same. */
+static void a_cache_that_answers_later_than_what_lies_behind_it_is_seen_in_the_mirror(void **state)
+{
+    (void)state;
+    for (unsigned more = 3; more <= TEX_HIT - TEX_BEHIND; more += 37) {
+        struct tex tex = {.there = true, .hit = TEX_BEHIND + more};
+        struct level_timing timing;
+        bool present;
+        assert_int_equal(refer_texture(&tex, &timing, &present), 0);
+        assert_true(present);
+        assert_int_equal(timing.mirror.sum, 2 * TEX_BEHIND + more);
+        assert_true(timing.threshold > TEX_BEHIND && timing.threshold < TEX_BEHIND + more);
+        assert_true(timing.fetch_bytes == LINE);
+    }
+}
+
+static void a_path_without_a_cache_has_no_mirror(void **state)
+{
+    (void)state;
+    struct tex tex = {.there = false};
+    struct level_timing timing;
+    bool present = true;
+    assert_int_equal(refer_texture(&tex, &timing, &present), INFER_UNDECIDED);
+    assert_false(present);
+    assert_int_equal(timing.mirror.sum, 0);
+}
+
 static void misses_that_are_slower_than_hits_tell_a_threshold(void **state)
 {
     (void)state;
@@ -105,6 +205,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(misses_that_are_slower_than_hits_tell_a_threshold),
         cmocka_unit_test(slices_nearer_than_hits_leave_no_threshold_to_be_sought),
+        cmocka_unit_test(a_cache_that_answers_later_than_what_lies_behind_it_is_seen_in_the_mirror),
+        cmocka_unit_test(a_path_without_a_cache_has_no_mirror),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
