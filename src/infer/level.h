@@ -78,7 +78,7 @@ struct level_habits {
 struct level_summary {
     const struct level_info *info;
     bool known;       /* hits and misses can be told apart */
-    bool repeated; /* not those of single loads: of repeated walks the least counts */
+    uint32_t repeats; /* as in the level: single loads tell nothing; 0: they do */
     struct level_timing timing;
     struct level_fit fit;
     struct level_conflict conflict; /* owned by the dissection */

@@ -222,7 +222,7 @@ static void summarise(struct level_summary *out, struct level *level)
     *out = (struct level_summary){.info = level->info,
                                   .known =
                                       level->timing.threshold > 0 && level->timing.fetch_bytes > 0,
-                                  .repeated = level->repeats > 0,
+                                  .repeats = level->repeats,
                                   .timing = level->timing,
                                   .fit = level->fit,
                                   .conflict = level->conflict,

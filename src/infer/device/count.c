@@ -24,8 +24,9 @@
 
 /* Thresholds. Fixed by: an H200, where a member does not say that it was chosen. */
 static const struct {
-    unsigned owners, most_places, dear_places, again, aside, few, repeats, many, scattered;
-    double beyond, decides, sure, hidden, all, a_part, sooner_cycles, sooner_share, part;
+    unsigned owners, most_places, dear_places, again, noisy_again, aside, few, repeats, many,
+        scattered;
+    double beyond, decides, sure, hidden, half, all, a_part, sooner_cycles, sooner_share, part;
     uint64_t apart, wide, spread;
 } limits = {
     .owners = 3,       /* SMs that share with nobody stand for all. Chosen */
@@ -38,6 +39,8 @@ static const struct {
     .repeats = 3,      /* looks, where some of the lines of an SM are found and some not. Chosen */
     .beyond = 1.5,     /* times a hit, that a miss takes at least: L2 is farther away. Chosen */
     .decides = 0.8,    /* share of the lines that decides. Chosen */
+    .half = 0.5, /* the same where noise makes misses of hits, and no hits of misses. Chosen */
+    .noisy_again = 12, /* elements of a part there. Chosen */
     .many = 32,        /* elements of a part of the outermost cache */
     .scattered = 8,    /* lines of the cache, of which one is walked where the sets are hashed */
     .apart = 512,      /* bytes, where no line is known. Chosen */
@@ -121,7 +124,8 @@ static enum finding judge(struct counting *c, const uint32_t *latency)
     }
     double share = (double)found / c->again;
     bool many = c->again == limits.many;
-    if (share >= (many ? limits.all : limits.decides)) {
+    double decides = c->of->repeats ? limits.half : limits.decides;
+    if (share >= (many ? limits.all : decides)) {
         return FINDS;
     }
     if (share > (many ? limits.a_part : 1 - limits.decides)) {
@@ -493,6 +497,10 @@ static int plan_parts(struct counting *c, const struct cache_result *result, boo
     c->again = outermost && lines >= 2 * (limits.many + limits.aside) ? limits.many
                : lines >= 4 * (limits.again + limits.aside)           ? limits.again
                                                                       : 1;
+    if (of->repeats && c->again == limits.again &&
+        lines >= 4 * (limits.noisy_again + limits.aside)) {
+        c->again = limits.noisy_again;
+    }
     uint64_t places = lines / (c->again + limits.aside);
     bool dear = c->again == limits.many && c->lab->options->max_cache_loads;
     uint32_t most_places = dear ? limits.dear_places : limits.most_places;
@@ -526,16 +534,16 @@ static int prepare(struct counting *c, const struct cache_result *result, bool b
     if (!find_threshold(c, result)) {
         return lab_undecided(c->lab, "hits and misses cannot be told apart");
     }
-    if (of->repeated) {
-        return lab_undecided(c->lab, "noise hides which single loads hit");
-    }
     if (c->path->interleave > 1) {
         return lab_undecided(c->lab, "a thread's own memory is read by its own SM alone");
     }
     if (of->info->beneath[0] && !of->fit.count && !is_reached) {
         return lab_undecided(c->lab, "how much fits is not known");
     }
-    return plan_parts(c, result, boldly);
+    int rc = plan_parts(c, result, boldly);
+    return rc == 0 && of->repeats && c->again == 1
+               ? lab_undecided(c->lab, "noise hides which single loads hit")
+               : rc;
 }
 
 static int count_with(struct lab *lab, size_t i, bool boldly)

@@ -10,11 +10,16 @@
 
 #include "infer/level.h"
 
-/*
- * The share of lines that miss (take longer than `threshold`) on a level's path after `other` has
- * read so many bytes; NULL: after nothing.
+/* A path whose lines are looked for, and what tells its hits from its misses, as in the level. */
+struct sharing_path {
+    const struct level_info *info;
+    const struct level_timing *timing;
+    uint32_t repeats;
+};
+
+/* The share of lines that miss on a path after `other` has read so many bytes; NULL: after nothing.
  */
-int sharing_look(struct lab *lab, double *missing, const struct level_info *info, double threshold,
+int sharing_look(struct lab *lab, double *missing, const struct sharing_path *own,
                  const struct walk_shape *shape, const struct path_info *other, uint64_t bytes);
 
 #endif

@@ -4,9 +4,9 @@
  *
  * Where noise adds as much to a load as a miss takes, single loads tell nothing. Noise makes loads
  * slower, and never sooner: of some walks alike, the least that each load takes has little of it.
- * So what noise hid is asked once more by such walks, on paths that reach little, whose walks are
- * short. A cache that draws its victims misses elsewhere in each of them: what is told of it by
- * that many is less sure.
+ * So what noise hid is asked once more by such walks, of caches in front of the outermost one,
+ * whose walks are short. A cache that draws its victims misses elsewhere in each of them: what is
+ * told of it by that many is less sure.
  */
 #include "infer/behind/behind.h"
 #include "infer/experiments.h"
@@ -38,14 +38,15 @@ static int begin_once(struct level *level)
     return rc == 0 && (apart || path_is_apart(level)) ? level_find_same(level) : rc;
 }
 
-/* Do hits of the path differ, on a path whose walks may be repeated? */
+/* Do hits of the path differ, of a cache whose walks may be repeated? */
 static int is_noisy(struct level *level, bool *noisy)
 {
     const struct path_info *path = path_find(level->info->op);
     struct sample hits;
     bool hidden = level->info->behind[0] && !(level->front && level->front->known);
     *noisy = false;
-    if (!path || path->reach_bytes == 0 || path->interleave > 1 || level->repeats || hidden) {
+    bool dear = level->outermost || !path || path->interleave > 1;
+    if (dear || level->repeats || hidden) {
         return 0;
     }
     int rc = words_sample(level, &hits, level->info->op, WORDS_BYTES, 0);

@@ -25,7 +25,7 @@ static const struct {
     unsigned small_bytes, first_bytes, least_units, few, records, max_disorder, max_unit_words,
         least_delayed, many, again, alike_cycles;
     double covered, drawn, together, clearly, by_noise, alike, hit_share, by_itself, anywhere;
-    uint64_t cheap_bytes, largest_cache;
+    uint64_t cheap_bytes, largest_cache, most_repeated;
 } limits = {
     .small_bytes = WORDS_BYTES, /* bytes: most caches hold so many */
     .first_bytes = 16384,       /* bytes: the first array that is too large for small caches */
@@ -45,7 +45,9 @@ static const struct {
         UINT64_C(4) << 20, /* bytes: a larger array is dear to lay out word by word. Chosen */
     .max_disorder = 3,     /* arrays whose latencies do not follow the addresses. Chosen */
     .largest_cache = UINT64_C(64) << 20, /* bytes: larger caches are not looked for. Chosen */
-    .alike = 0.2, /* share of the median: spread of loads that all take the same. Chosen */
+    .most_repeated =
+        UINT64_C(1) << 20, /* bytes that are walked a few times: first levels hold less. Chosen */
+    .alike = 0.2,          /* share of the median: spread of loads that all take the same. Chosen */
     .hit_share =
         0.98,   /* share of the loads circling in 1 KiB that are hits for certain: noise is less */
     .again = 3, /* times that circle and arrays are walked again. Chosen */
@@ -641,6 +643,7 @@ static int find_misses(struct level *level, struct circle *circle)
     bool found = false;
     int rc = find_misses_small(level, circle, &found);
     rc = rc || found ? rc : check_room(level, circle);
+    limit = level->repeats && limit > limits.most_repeated ? limits.most_repeated : limit;
     for (uint64_t bytes = limits.first_bytes;
          rc == 0 && !found && bytes <= limit && bytes <= UINT64_C(1) << 30; bytes *= 4) {
         rc = find_misses_in(level, &s, circle, bytes, &found);

@@ -42,10 +42,10 @@ static int drives_out(struct level *level, bool *gone, const struct level_summar
     if (bytes > limits.most_bytes || (other->reach_bytes && bytes > other->reach_bytes)) {
         return 0;
     }
-    int rc = sharing_look(level->lab, &kept, level->info, level->timing.threshold, &shape, NULL, 0);
+    const struct sharing_path of = {level->info, &level->timing, level->repeats};
+    int rc = sharing_look(level->lab, &kept, &of, &shape, NULL, 0);
     if (rc == 0 && kept == 0) {
-        rc = sharing_look(level->lab, &missing, level->info, level->timing.threshold, &shape, other,
-                          bytes);
+        rc = sharing_look(level->lab, &missing, &of, &shape, other, bytes);
     }
     *gone = rc == 0 && missing >= limits.gone;
     return lab_soft(rc) ? 0 : rc;

@@ -28,6 +28,8 @@ struct gpu {
     bool refuses;
     bool halves;  /* half of another one's lines are found */
     bool crossed; /* SM 0 finds everything */
+    bool noisy;   /* one line in three that is found is slow; `repeats`: that was seen before */
+    uint32_t repeats;
     struct traceset *set;
     uint64_t highest_base;
 };
@@ -60,6 +62,7 @@ static void answer(struct gpu *gpu, struct trace *trace)
                              ? i % 2 == 0
                              : gpu->group[sm] == gpu->group[owner] || (gpu->crossed && sm == 0);
             finds = finds || (gpu->halves && i % 2 == 0);
+            finds = finds && !(gpu->noisy && (i + k) % 3 == 0);
             latency[(1 + k) * again + i] = finds ? QUICK : SLOW;
         }
     }
@@ -103,6 +106,7 @@ static struct cache_result count_on(struct gpu *gpu, const struct level_info *in
 {
     struct level_summary summary = {.info = info,
                                     .known = true,
+                                    .repeats = gpu->repeats,
                                     .timing.threshold = THRESHOLD,
                                     .fit.stride = 128,
                                     .fit.count = fits,
@@ -142,6 +146,18 @@ static void expect_count(struct gpu gpu, uint32_t count, const char *scope)
     assert_int_equal(r.count.status, ATTRIBUTE_MEASURED);
     assert_int_equal((int)r.count.value, count);
     assert_string_equal(r.scope, scope);
+}
+
+/* Noise makes misses of hits, and no hits of misses: where it is known to, half of the lines do. */
+static void lines_that_noise_makes_slow_are_found_all_the_same(void **state)
+{
+    (void)state;
+    struct gpu gpu = grouped(4, SMS);
+    gpu.noisy = true;
+    struct cache_result r = count_on(&gpu, &first, 1024);
+    assert_int_not_equal(r.count.status, ATTRIBUTE_MEASURED);
+    gpu.repeats = 3;
+    expect_count(gpu, SMS / 4, "cluster");
 }
 
 static void caches_of_one_sm_are_as_many_as_the_sms(void **state)
@@ -288,6 +304,7 @@ static void of_an_l2_that_holds_few_lines_in_order_many_are_taken(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_that_noise_makes_slow_are_found_all_the_same),
         cmocka_unit_test(of_an_l2_that_holds_few_lines_in_order_many_are_taken),
         cmocka_unit_test(caches_of_one_sm_are_as_many_as_the_sms),
         cmocka_unit_test(caches_of_several_are_fewer),

@@ -13,9 +13,11 @@
 
 #include <cmocka.h>
 
+#include "infer/experiments.h"
 #include "infer/level.h"
 #include "infer/presence/presence.h"
 #include "support/toy_lab.h"
+#include "util/rng.h"
 
 enum {
     HIT = 94,
@@ -189,6 +191,89 @@ static void misses_that_are_slower_than_hits_tell_a_threshold(void **state)
     assert_true(timing.fetch_bytes == LINE);
 }
 
+/* ---- noise ---- */
+
+enum { HUMP = 40 };
+
+/* One load in eight takes as much longer as a miss does, at other places each time; others some
+ * cycles more, two in three. */
+struct noisy {
+    struct toy toy;
+    uint32_t mostly;
+    struct rng rng;
+};
+
+static int answer_noisily(void *ctx, struct trace *trace)
+{
+    struct noisy *noisy = ctx;
+    size_t count = 0;
+    int rc = answer(&noisy->toy, trace);
+    uint32_t *latency = (uint32_t *)(uintptr_t)trace_u32(trace, "latency", &count);
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        latency[i] += rng_below(&noisy->rng, 3) ? noisy->mostly : 0;
+        latency[i] += rng_below(&noisy->rng, 8) == 0 ? HUMP : 0;
+    }
+    return rc;
+}
+
+static int begin_noisily(struct noisy *noisy, const struct level_info *info, bool outermost,
+                         struct level *level)
+{
+    struct toy_lab bench;
+    toy_lab_open(&bench, answer_noisily, noisy, FOOTPRINT);
+    *level = (struct level){.lab = &bench.lab,
+                            .info = info,
+                            .result = &bench.out->caches[0],
+                            .outermost = outermost,
+                            .max_window = 512};
+    int rc = level_begin(level);
+    level->lab = NULL;
+    level->result = NULL;
+    level_free(level);
+    toy_lab_close(&bench);
+    return rc;
+}
+
+/* Of a few walks alike the least has little noise: of a first level, whose walks are short. */
+static void noise_as_large_as_a_miss_is_repeated_away_in_first_levels(void **state)
+{
+    (void)state;
+    static const struct level_info first = {"l1_data", "sm", "ca", "", "cg", 0, 0, ""};
+    struct noisy noisy = {.toy = {.nearest = 110}};
+    struct level level;
+    rng_seed(&noisy.rng, 3);
+    assert_int_equal(begin_noisily(&noisy, &first, false, &level), 0);
+    assert_true(level.repeats > 1);
+    assert_true(level.timing.threshold > HIT && level.timing.threshold < 110);
+    assert_true(level.timing.fetch_bytes == LINE);
+    assert_int_equal(begin_noisily(&noisy, &first, true, &level), INFER_UNDECIDED);
+    assert_int_equal(level.repeats, 0);
+}
+
+/* The least of a few is no load's latency; what one takes is told. */
+static void hits_are_told_of_single_walks(void **state)
+{
+    (void)state;
+    static const struct level_info first = {"l1_data", "sm", "ca", "", "cg", 0, 0, ""};
+    struct noisy noisy = {.toy = {.nearest = 110}, .mostly = 3};
+    struct toy_lab bench;
+    toy_lab_open(&bench, answer_noisily, &noisy, FOOTPRINT);
+    rng_seed(&noisy.rng, 3);
+    struct level level = {.lab = &bench.lab,
+                          .info = &first,
+                          .result = &bench.out->caches[0],
+                          .max_window = 512,
+                          .repeats = 5,
+                          .fit = {.stride = LINE, .count = HELD / LINE}};
+    level.timing.threshold = HIT + 10;
+    level.timing.ceiling = 3 * FAR;
+    assert_int_equal(level_latency(&level), 0);
+    assert_true(level.result->hit_latency.value == HIT + 3);
+    assert_true(level.timing.hit_cycles == HIT); /* beside misses of walks that are repeated */
+    level_free(&level);
+    toy_lab_close(&bench);
+}
+
 static void slices_nearer_than_hits_leave_no_threshold_to_be_sought(void **state)
 {
     (void)state;
@@ -204,6 +289,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(misses_that_are_slower_than_hits_tell_a_threshold),
+        cmocka_unit_test(noise_as_large_as_a_miss_is_repeated_away_in_first_levels),
+        cmocka_unit_test(hits_are_told_of_single_walks),
         cmocka_unit_test(slices_nearer_than_hits_leave_no_threshold_to_be_sought),
         cmocka_unit_test(a_cache_that_answers_later_than_what_lies_behind_it_is_seen_in_the_mirror),
         cmocka_unit_test(a_path_without_a_cache_has_no_mirror),
