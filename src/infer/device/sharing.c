@@ -40,7 +40,7 @@ static int build_request(struct trace_request *request, const struct level_info 
                          uint64_t bytes)
 {
     size_t window = shape->count < MOST_WINDOW ? shape->count : MOST_WINDOW;
-    size_t windows = (shape->count + window - 1) / window;
+    size_t windows = window ? (shape->count + window - 1) / window : 1;
     trace_request_init(request, "chase");
     int rc = trace_request_set_text(request, "op", info->op);
     rc = rc ? rc : trace_request_set_u64(request, "bytes", shape->count * shape->stride);
@@ -86,9 +86,9 @@ int sharing_look(struct lab *lab, double *missing, const struct sharing_path *ow
                  const struct walk_shape *shape, const struct path_info *other, uint64_t bytes)
 {
     struct trace_request request;
-    uint32_t *least = malloc(MOST_RECORDS * sizeof *least);
+    uint32_t least[MOST_RECORDS];
     size_t count = 0, gone = 0;
-    int rc = least ? build_request(&request, own->info, shape, other, bytes) : error_memory();
+    int rc = build_request(&request, own->info, shape, other, bytes);
     for (uint32_t i = 0; rc == 0 && (i == 0 || i < own->repeats); i++) {
         rc = i ? trace_request_set_u64(&request, "run", i * WALK_REPEATED) : 0;
         rc = rc ? rc : look_once(lab, least, &count, &request);
@@ -97,7 +97,6 @@ int sharing_look(struct lab *lab, double *missing, const struct sharing_path *ow
     for (size_t i = 0; rc == 0 && i < count; i++) {
         gone += walk_mirrored(&own->timing->mirror, least[i]) > own->timing->threshold;
     }
-    free(least);
     *missing = rc ? *missing : (double)gone / (double)count;
     return rc;
 }

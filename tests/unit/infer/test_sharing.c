@@ -62,10 +62,10 @@ static struct cache_result share(struct toy *toy, bool known, bool present, uint
     summaries[0].fit.stride = STRIDE;
     summaries[0].timing.threshold = THRESHOLD;
     summaries[2] = (struct level_summary){.info = &infos[2],
-                                       .known = true,
-                                       .repeats = repeats,
-                                       .timing.threshold = THRESHOLD,
-                                       .fit = {.stride = 4, .count = FITS}};
+                                          .known = true,
+                                          .repeats = repeats,
+                                          .timing.threshold = THRESHOLD,
+                                          .fit = {.stride = 4, .count = FITS}};
     bench.lab.levels = summaries;
     bench.lab.level_count = CACHES;
     bench.out->cache_count = CACHES;
