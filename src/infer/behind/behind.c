@@ -125,7 +125,7 @@ static double clearly_above_share(const struct sample *hits, double share)
                 limits.quiet * slowest + limits.quiet_cycles + spread);
 }
 
-double behind_clearly_above(const struct sample *hits)
+static double clearly_above(const struct sample *hits)
 {
     return clearly_above_share(hits, limits.hit_share);
 }
@@ -167,7 +167,7 @@ static double between(const struct sample *missed, const struct sample *first)
            slowest = sample_quantile(missed, limits.hit_share),
            soonest = sample_quantile(first, limits.soon);
     double apart = slowest - fastest < limits.quiet_cycles ? 1 : limits.drift * slowest;
-    double clearly = behind_clearly_above(missed);
+    double clearly = clearly_above(missed);
     return soonest >= slowest + apart ? fmin(clearly, 0.5 * (slowest + soonest)) : clearly;
 }
 
@@ -187,7 +187,7 @@ static int plain_is_kept(struct level *level, bool *kept)
     if (rc) {
         return rc;
     }
-    double clearly = behind_clearly_above(&circling);
+    double clearly = clearly_above(&circling);
     sample_free(&circling);
     rc = sample_first(level, &first, level->info->beneath);
     if (rc == 0) {
@@ -272,7 +272,7 @@ static void look_in_mirror(struct level *level, const struct sample *missed, dou
     char id[24];
     lower_front(level, farther);
     t->mirror = (struct walk_mirror){.above = (uint32_t)level->front->timing.threshold,
-                                     .upto = (uint32_t)behind_clearly_above(missed),
+                                     .upto = (uint32_t)clearly_above(missed),
                                      .sum = (uint32_t)(own + farther + 0.5)};
     /* Of a hit and of the next level, as all that follows sees them. */
     t->floor_cycles = limits.quiet * farther + limits.quiet_cycles +
@@ -315,7 +315,7 @@ static int check_all(struct level *level, const struct sample *missed)
     if (rc) {
         return rc;
     }
-    struct sample slow = sample_view(&all, behind_clearly_above(missed), INFINITY);
+    struct sample slow = sample_view(&all, clearly_above(missed), INFINITY);
     bool longer = 2 * slow.count > all.count;
     double soonest = sample_quantile(&slow, 0.1), median = sample_quantile(&all, 0.5);
     double fastest = sample_quantile(missed, 1 - limits.hit_share);
@@ -413,7 +413,7 @@ static int look_behind(struct level *level, struct sample *missed)
         rc = sample_behind(level, missed);
     }
     if (rc == 0) {
-        level->timing.floor_cycles = behind_clearly_above(missed);
+        level->timing.floor_cycles = clearly_above(missed);
         rc = check_behind(level, missed);
     }
     return rc;
@@ -463,7 +463,7 @@ static int look_nearer(struct level *level, struct sample *missed)
         }
         if (sooner) {
             level->result->present = true;
-            level->timing.floor_cycles = behind_clearly_above(missed);
+            level->timing.floor_cycles = clearly_above(missed);
             level->timing.beneath_cycles = all;
         }
         rc = rc == 0 && !sooner ? INFER_UNDECIDED : rc;

@@ -17,8 +17,6 @@ int behind_begin(struct level *level); /* behind.c */
 int behind_ways(struct level *level);  /* ways.c */
 /* held.c: size and sets where nothing tells which lines share one, of known ways and line. */
 int behind_held(struct level *level);
-/* No hit takes so long but by an accident of noise. */
-double behind_clearly_above(const struct sample *hits);
 /* A ring of the way back through lines of so many bytes, and the way there in their order, by
  * another word of each. */
 void behind_lay_out(uint32_t *ring, const uint32_t *order, size_t lines, uint64_t bytes);

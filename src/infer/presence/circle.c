@@ -5,14 +5,13 @@
 
 #include <stdlib.h>
 
-#include "infer/behind/behind.h"
 #include "util/error.h"
 
 /* Thresholds. Chosen. */
 static const struct {
     unsigned small_words, circle_records;
     uint32_t kept_stride, kept_at, kept_room;
-    double sooner, quiet_cycles;
+    double sooner, quiet_cycles, hit_share, drift;
 } limits = {
     .small_words = 8,             /* words: any cache holds so many */
     .circle_records = 256,        /* records of a window */
@@ -20,6 +19,8 @@ static const struct {
     .kept_at = UINT32_C(3) << 20, /* bytes: nothing else walks so far from the start of a buffer */
     .kept_room = 65536,           /* bytes for each path */
     .sooner = 1.05,               /* times: noise does not put so much between so few loads */
+    .hit_share = 0.98,            /* share of the loads that circle, that are hits for certain */
+    .drift = 1.01,                /* times these: a clock's drift */
     .quiet_cycles = 2,            /* cycles, where loads that circle all take the same */
 };
 enum { ELEMENTS = 8 }; /* elements, each with a neighbour */
@@ -99,9 +100,12 @@ static void look_in_mirror(struct level *level, const struct sample *first,
 {
     struct level_timing *t = &level->timing;
     double own = sample_quantile(circling, 0.5), sooner = sample_quantile(first, 0.5);
+    double slowest = sample_quantile(circling, limits.hit_share);
+    double spread = slowest - sample_quantile(circling, 1 - limits.hit_share);
     char id[24];
-    t->mirror = (struct walk_mirror){.upto = (uint32_t)behind_clearly_above(circling),
-                                     .sum = (uint32_t)(own + sooner + 0.5)};
+    t->mirror = (struct walk_mirror){
+        .upto = (uint32_t)(limits.drift * slowest + limits.quiet_cycles + spread),
+        .sum = (uint32_t)(own + sooner + 0.5)};
     t->beneath_cycles = own + sooner - sample_quantile(first, 0.9);
     lab_evidence(level->lab, id, level->info->id,
                  "chase op=%s: what is read the first time in a launch takes %.0f cycles, and %.0f "
