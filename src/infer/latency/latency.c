@@ -101,6 +101,12 @@ static double spread_of(const struct sample *sample)
            sample_quantile(sample, 0.5);
 }
 
+/* By the clock, that is: in the mirror the later of two is the sooner one. */
+static bool is_sooner(const struct level *level, double cycles, double than)
+{
+    return level_cycles(level, cycles) < level_cycles(level, than);
+}
+
 /* Other work may have slowed most loads of a sample that is not even: some time later it has not.
  */
 static int sample_again(struct level *level, struct sample *all, struct walk_shape shape)
@@ -112,7 +118,7 @@ static int sample_again(struct level *level, struct sample *all, struct walk_sha
         if (rc) {
             return lab_soft(rc) ? 0 : rc;
         }
-        bool sooner = sample_quantile(&later, 0.5) < sample_quantile(all, 0.5);
+        bool sooner = is_sooner(level, sample_quantile(&later, 0.5), sample_quantile(all, 0.5));
         sample_free(sooner ? all : &later);
         *all = sooner ? later : *all;
     }
@@ -376,7 +382,8 @@ static bool misses_sooner(const struct level *level, const struct sample *a, con
     struct sample other = sample_view(b, level->timing.threshold, level->timing.ceiling);
     bool sooner = one.count >= limits.few;
     for (unsigned quarter = 1; quarter <= 3 && sooner; quarter++) {
-        sooner = sample_quantile(&one, quarter / 4.0) < sample_quantile(&other, quarter / 4.0);
+        sooner = is_sooner(level, sample_quantile(&one, quarter / 4.0),
+                           sample_quantile(&other, quarter / 4.0));
     }
     return sooner;
 }
@@ -405,9 +412,11 @@ static int misses_again(struct level *level, struct sample *all, uint64_t loads)
 /*
  * The lines of a conflicting set may lie in few sets of the next cache and miss there, too; so does
  * an array far larger than what fits. Lines beside each other, a quarter more than fit, miss the
- * next cache only if it is as small. What misses less far is the miss that is meant.
+ * next cache only if it is as small. What misses less far is the miss that is meant; on the path of
+ * constants, whose second cache may answer later than L2, it is that of lines beside each other;
+ * `disputed`: these take longer.
  */
-static int try_dense(struct level *level, struct sample *all, char what[64])
+static int try_dense(struct level *level, struct sample *all, char what[64], bool *disputed)
 {
     uint64_t line = level->line.bytes ? level->line.bytes : level->fit.stride;
     size_t count = line ? (size_t)(level->fit.count * level->fit.stride / line) : 0, a, b;
@@ -421,7 +430,10 @@ static int try_dense(struct level *level, struct sample *all, char what[64])
     if (rc) {
         return lab_soft(rc) ? 0 : rc;
     }
-    if (median_of_misses(level, &dense, &a) < 0.98 * median_of_misses(level, all, &b)) {
+    double median = median_of_misses(level, &dense, &a), other = median_of_misses(level, all, &b);
+    bool meant = strcmp(level->info->op, "const") == 0 && !level->front && isfinite(median);
+    *disputed = meant && median > (1 + limits.agree_beside) * other;
+    if (meant || median < 0.98 * other) {
         snprintf(what, 64, "%zu lines beside each other", count);
         sample_free(all);
         *all = dense;
@@ -500,7 +512,8 @@ static void hold_against_sooner(const struct level *level, double *miss, double 
                                 char what[64])
 {
     double reference = level->timing.miss_cycles;
-    bool asks = !level->outermost && !level->front && level->timing.false_slow > 0;
+    bool asks = !level->outermost && !level->front && level->timing.false_slow > 0 &&
+                !level->timing.mirror.sum;
     if (asks && *miss > (1 + limits.agree) * reference) {
         *miss = reference;
         *sure = fmin(*sure, limits.unsure);
@@ -603,14 +616,14 @@ int level_penalty(struct level *level)
     uint64_t start = level->lab->loads;
     int rc = sample_misses(level, &all, what, 0);
     rc = rc ? rc : misses_again(level, &all, level->lab->loads - start);
-    rc = rc ? rc : try_dense(level, &all, what);
+    bool apart = false, disputed = false;
+    rc = rc ? rc : try_dense(level, &all, what, &disputed);
     if (rc) {
         sample_free(&all);
         return rc;
     }
     struct sample slow = slow_loads(level, &all);
-    double sure = trust_median(level, &slow);
-    bool apart = false;
+    double sure = disputed ? limits.unsure : trust_median(level, &slow);
     double miss = walked_miss(level, &slow, &sure, &apart);
     double reference = apart ? reference_miss(level) : level->timing.miss_cycles;
     if (slow.count < limits.few) {

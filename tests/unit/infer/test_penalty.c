@@ -2,6 +2,7 @@
  * What a miss takes: from a toy whose outermost cache has two parts, of which the other one answers
  * some of what the own one misses.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -150,6 +151,86 @@ static void a_longer_path_is_not_held_against_plain_loads(void **state)
     assert_true(penalty_of(&plain, MEMORY, false).value == HIT);
 }
 
+/* ---- a cache that answers later than what lies behind it ---- */
+
+enum { LATER = 158, SOONER = 152, FRONT = 50, BUSY = 6, MEMBERS = 8 };
+
+/* A second cache of constants is LATER, and what few lines of one set miss there SOONER. */
+static int answer_constants(void *ctx, struct trace *trace)
+{
+    const struct trace_request *r = &trace->request;
+    uint64_t window = 0, windows = 1, stride = 0, bytes = 0, run = 0;
+    bool *busy = ctx;
+    assert_true(trace_request_u64(r, "window", &window));
+    trace_request_u64(r, "windows", &windows);
+    trace_request_u64(r, "stride", &stride);
+    trace_request_u64(r, "bytes", &bytes);
+    bool other_work = *busy && !trace_request_u64(r, "run", &run); /* the first walk alone */
+    uint64_t count = r->ring_count ? r->ring_count : bytes / stride;
+    struct toy_walk walk = toy_walk_begin(window, windows);
+    for (uint64_t w = 0; w < windows; w++) {
+        for (uint64_t i = 0; i < window; i++) {
+            uint64_t next = (i + 1) % count;
+            walk.latency[w * window + i] = (r->ring_count ? SOONER : LATER) +
+                                           (other_work && i % 2 ? 2 * BUSY : 0) +
+                                           (other_work ? BUSY : 0);
+            walk.next[w * window + i] = r->ring_count ? r->ring[next] : (uint32_t)(next * stride);
+        }
+        walk.start[w] = r->ring_count ? r->ring[0] : 0;
+    }
+    return toy_walk_end(&walk, trace);
+}
+
+/* Lines beside each other are in the second cache; those of a conflicting set may not be. */
+static void a_miss_of_constants_is_that_of_lines_beside_each_other(void **state)
+{
+    (void)state;
+    static const struct level_info info = {"constant_l1", "sm", "const", "", "cg", 0, 0, ""};
+    bool busy = false;
+    struct toy_lab bench;
+    toy_lab_open(&bench, answer_constants, &busy, 65536);
+    struct level level = {
+        .lab = &bench.lab, .info = &info, .result = &bench.out->caches[0], .max_window = 256};
+    level.conflict.offsets = calloc(MEMBERS, sizeof *level.conflict.offsets);
+    assert_non_null(level.conflict.offsets);
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        level.conflict.offsets[i] = 4096 * i;
+    }
+    level.conflict.count = MEMBERS;
+    level.timing.threshold = 0.5 * (FRONT + SOONER);
+    level.timing.ceiling = HIGH;
+    level.timing.hit_cycles = FRONT;
+    level.timing.miss_cycles = level.timing.miss_between = LATER;
+    level.timing.beneath_cycles = INFINITY;
+    level.fit.stride = level.line.bytes = 32;
+    level.fit.count = 64;
+    assert_int_equal(level_penalty(&level), 0);
+    assert_true(level.result->miss_penalty.value == LATER - FRONT);
+    assert_true(level.result->miss_penalty.confidence < 0.9);
+    level_free(&level);
+    toy_lab_close(&bench);
+}
+
+/* Other work makes hits later, which in the mirror are the sooner ones. */
+static void hits_in_the_mirror_are_those_that_no_other_work_slowed(void **state)
+{
+    (void)state;
+    static const struct level_info info = {"texture_l1", "sm", "tex", "", "cg", 0, 0, ""};
+    bool busy = true;
+    struct toy_lab bench;
+    toy_lab_open(&bench, answer_constants, &busy, 65536);
+    struct level level = {
+        .lab = &bench.lab, .info = &info, .result = &bench.out->caches[0], .max_window = 256};
+    level.timing.mirror = (struct walk_mirror){.upto = LATER + 40, .sum = LATER + SOONER};
+    level.timing.threshold = 0.5 * (LATER + SOONER);
+    level.fit.stride = 32;
+    level.fit.count = 64;
+    assert_int_equal(level_latency(&level), 0);
+    assert_true(level.result->hit_latency.value == LATER);
+    level_free(&level);
+    toy_lab_close(&bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +239,8 @@ int main(void)
         cmocka_unit_test(memory_of_two_parts_is_between_them),
         cmocka_unit_test(misses_are_as_near_as_those_of_the_reference),
         cmocka_unit_test(a_longer_path_is_not_held_against_plain_loads),
+        cmocka_unit_test(a_miss_of_constants_is_that_of_lines_beside_each_other),
+        cmocka_unit_test(hits_in_the_mirror_are_those_that_no_other_work_slowed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
