@@ -37,7 +37,9 @@ for length in $(seq 0 70) 100 500 1000 $((size / 2)) $((size - 100)) $((size - 1
 done
 echo "# changed: one byte at a time"
 for at in 0 7 8 9 20 30 40 63 64 65 100 500 $((size - 1)); do
-    { head -c "$at" rec.sonde; printf '\377'; tail -c +$((at + 2)) rec.sonde; } >changed.sonde
+    byte='\377' # or, where that is what stands there, another one
+    case $(tail -c +$((at + 1)) rec.sonde | head -c 1 | od -An -tu1) in *255) byte='\0' ;; esac
+    { head -c "$at" rec.sonde; printf "$byte"; tail -c +$((at + 2)) rec.sonde; } >changed.sonde
     sonde infer changed.sonde >out 2>&1
     status=$?
     [ $status -eq 4 ] || echo "changed at $at: status $status, $(cat out)"
