@@ -21,7 +21,7 @@ static struct dissection dissection;
  * is halfway through, in the first `wrong` windows. */
 struct drawing {
     size_t ways, victims, wrong;
-    bool cold, noisy;
+    bool cold, noisy, first_level;
 };
 
 static void count_window(struct victim_tally *tally, const struct drawing *d, bool wrong,
@@ -43,7 +43,7 @@ static struct policy_result judge(const struct drawing *d)
     struct victim_tally tally = {.ways = d->ways, .count = count, .pair = pair};
     struct victim_sums sums = {.cold = d->cold, .noisy = d->noisy};
     struct lab lab = {.out = &dissection};
-    struct level_info info = {.id = "made_up", .op = "ca"};
+    struct level_info info = {.id = "made_up", .op = "ca", .beneath = d->first_level ? "cg" : ""};
     struct level level = {.lab = &lab, .info = &info};
     struct policy_result out = {0};
     struct rng rng;
@@ -327,6 +327,16 @@ static void ages_that_differ_a_little_are_no_rule(void **state)
     assert_int_equal(judge_ages(&out, oldest), INFER_UNDECIDED);
 }
 
+/* Which way has which share a cold fill tells: without one it is a guess. */
+static void shares_of_a_first_level_whose_ways_have_no_numbers_are_not_sure(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct drawing d = {.ways = 4, .victims = 600, .cold = i & 1, .first_level = i & 2};
+        assert_int_equal(judge(&d).confidence < 0.9, d.first_level && !d.cold);
+    }
+}
+
 /* A favourite of four ways; the others are drawn alike, and their chi square is on average as large
  * as its degrees of freedom. */
 static void ways_that_are_drawn_alike_differ_as_chance_says(void **state)
@@ -377,6 +387,7 @@ int main(void)
         cmocka_unit_test(several_likelier_ways_are_not_taken_for_one),
         cmocka_unit_test(one_of_several_favourites_is_not_drawn),
         cmocka_unit_test(one_of_many_favourites_is_not_drawn),
+        cmocka_unit_test(shares_of_a_first_level_whose_ways_have_no_numbers_are_not_sure),
         cmocka_unit_test(ages_that_differ_a_little_are_no_rule),
         cmocka_unit_test(ways_that_are_drawn_alike_differ_as_chance_says),
         cmocka_unit_test(of_a_cache_without_a_known_set_nothing_is_told),
