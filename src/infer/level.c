@@ -9,6 +9,27 @@
 
 #include "util/sort.h"
 
+static const struct walk_filler *filler_of(const struct level *level)
+{
+    return level->filler                          ? &level->filler->base
+           : level->in_pages && level->keeps_hits ? &walk_in_pages_after_hits
+           : level->in_pages                      ? &walk_in_pages
+           : level->keeps_hits                    ? &walk_after_hits
+                                                  : NULL;
+}
+
+const struct walk_filler *level_filler_of_twice(const struct level *level)
+{
+    return level->in_pages ? &walk_in_pages : NULL;
+}
+
+void level_leave_pages(struct level *level)
+{
+    free(level->leads.line);
+    level->leads = (struct walk_leads){0};
+    level->in_pages = false;
+}
+
 struct walk_plan level_plan(const struct level *level, struct walk_shape shape)
 {
     return (struct walk_plan){.op = level->info->op,
@@ -17,9 +38,9 @@ struct walk_plan level_plan(const struct level *level, struct walk_shape shape)
                               .shared_bytes = level->info->shared_bytes,
                               .repeats = level->repeats,
                               .mirror = level->timing.mirror,
-                              .filler = level->filler       ? &level->filler->base
-                                        : level->keeps_hits ? &walk_after_hits
-                                                            : NULL};
+                              .filler = filler_of(level),
+                              .most_window = level->max_window,
+                              .leads = &level->leads};
 }
 
 void level_plan_by(struct walk_plan *plan, const struct level *level, const char *op)
@@ -61,6 +82,7 @@ void level_free(struct level *level)
 {
     free(level->conflict.offsets);
     filler_free(level->filler);
+    level_leave_pages(level);
     sample_free(&level->seen);
     level->conflict.offsets = NULL;
 }

@@ -131,6 +131,9 @@ struct level {
     uint32_t repeats;         /* walks whose records' least counts, where noise is as large as
                                  what tells hits from misses (presence/begin.c); 0: 1 */
     bool keeps_hits;          /* lines of earlier walks stay until others are hit */
+    bool in_pages;            /* rings lie in more pages than are translated at once, and what hits
+                                 takes as long as a miss then (ask/in_pages.c) */
+    struct walk_leads leads;  /* of rings in such pages; owned */
     struct filler *filler;    /* behind/filler.h; NULL: walks go alone; owned */
     struct sample seen;       /* latencies for the classes of the whole device; owned */
 };
@@ -162,6 +165,10 @@ static inline double level_cycles(const struct level *level, double cycles)
 int level_clock(const struct level *level, struct sample *out, const struct sample *in);
 
 /* A plan with this level's operator, carve-out and one window. */
+/* From here on rings are walked without that. */
+void level_leave_pages(struct level *level);
+/* What goes with rings that read each line twice by themselves. */
+const struct walk_filler *level_filler_of_twice(const struct level *level);
 struct walk_plan level_plan(const struct level *level, struct walk_shape shape);
 
 /* The same by another operator, whose latencies are no mirror's. */

@@ -33,6 +33,15 @@ struct walk_filler {
     int (*run)(struct lab *lab, struct walk *out, const struct walk_plan *plan);
 };
 
+/* What is read ahead of elements, to have their pages translated: lines in other sets than theirs,
+ * ascending, where such are known; else it lies half a page away, or, in another turn, elsewhere.
+ */
+struct walk_leads {
+    uint32_t *line;
+    size_t count;
+    unsigned turn;
+};
+
 /*
  * A cache may take longer to answer than what lies behind it. Then its hits are the slow loads. In
  * the mirror, what takes above `above` and up to `upto` cycles takes `sum` less that, so that hits
@@ -65,7 +74,10 @@ struct walk_plan {
     uint32_t repeats;      /* walks, of which the least of each record is kept; 0: 1 */
     uint32_t turns;        /* 2: either half of the ring has each offset once (op=local); 0: 1 */
     const struct walk_filler *filler; /* goes with rings that are given; NULL: none */
+    uint32_t
+        most_window; /* records of a window, where a filler needs more than asked; 0: no more */
     /* The first elements of the ring, whose sets filler accesses leave alone; 0: all. */
+    const struct walk_leads *leads; /* of walk_in_pages; NULL: none */
     size_t guarded;
     struct walk_mirror mirror; /* what the latencies pass through */
 };
@@ -117,6 +129,8 @@ void walk_free(struct walk *walk);
 enum { WALK_AFTER_HITS = 1000 };
 int walk_hit_all(struct lab *lab, const struct walk_plan *plan);
 extern const struct walk_filler walk_after_hits;
+/* in_pages.c: each element of a ring finds its page translated. Alone, or after hits. */
+extern const struct walk_filler walk_in_pages, walk_in_pages_after_hits;
 /* The latencies alone, as a sample. */
 int walk_sample(struct lab *lab, struct sample *out, const struct walk_plan *plan);
 

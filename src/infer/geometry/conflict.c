@@ -515,7 +515,7 @@ static int count_missing(struct level *level, uint32_t *misses, const struct rin
                                             : level->max_window;
     plan.windows = (uint32_t)((count + plan.window - 1) / plan.window);
     plan.persist = true;
-    plan.filler = NULL;
+    plan.filler = level_filler_of_twice(level);
     plan.run = 600 + walks;
     struct walk walk;
     int rc = walk_run(level->lab, &walk, &plan);

@@ -319,7 +319,7 @@ static int count_misses(const struct eviction_set *eviction, uint32_t *misses,
     plan.windows = (uint32_t)((records + level->max_window - 1) / level->max_window);
     plan.window = (uint32_t)((records + plan.windows - 1) / plan.windows);
     plan.persist = true;
-    plan.filler = NULL; /* it reads twice by itself */
+    plan.filler = level_filler_of_twice(level);
     plan.run = 700;
     struct walk walk;
     int rc = walk_run(level->lab, &walk, &plan);
@@ -354,6 +354,25 @@ static int ask_missing(const struct eviction_set *eviction, uint32_t *found, siz
     return rc;
 }
 
+/* What is read ahead of a line, so that it finds its page translated, may be in the set, too: those
+ * that are in it by another such line as well. */
+static int ask_otherwise(const struct eviction_set *eviction, uint32_t *found, size_t *count)
+{
+    struct level *level = eviction->level;
+    size_t kept = 0;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < *count; i++) {
+        bool in = false;
+        level->leads.turn = 1;
+        rc = eviction_set_any(eviction, &in, &found[i], 1);
+        level->leads.turn = 0;
+        found[kept] = found[i];
+        kept += in;
+    }
+    *count = kept;
+    return rc;
+}
+
 /*
  * Of an outermost cache one walk mostly shows them all; what is left must not have another. A
  * recording may lack that walk.
@@ -377,6 +396,11 @@ int eviction_set_members(const struct eviction_set *eviction, uint32_t *found, s
         rc = halve_members(eviction, found, found_count, lines, count);
     }
     free(misses);
+    if (rc == 0 && eviction->level->in_pages) {
+        size_t count = *found_count - before;
+        rc = ask_otherwise(eviction, found + before, &count);
+        *found_count = before + count;
+    }
     return rc;
 }
 

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "infer/experiments.h"
+#include "infer/fit/groups.h"
 #include "infer/geometry/geometry.h"
 #include "util/error.h"
 #include "util/rng.h"
@@ -32,8 +33,8 @@ enum { ROUNDS = 7 };
 
 /* Thresholds. Fixed by: blind trials (tests/blind --draw wide). */
 static const struct {
-    unsigned element, page, spread, first_part, tries, least, most, most_drawn, new_part,
-        warm_beside, slower_cycles, halvings;
+    unsigned element, page, spread, first_part, tries, least, most, most_drawn, most_part, new_part,
+        turns, warm_beside, slower_cycles, halvings;
     uint64_t least_bytes, first_bytes, most_bytes, ordered_bytes, loads;
     double fewer, settling, longer, shorter, sure, others, beside, slower, steady, doubtful;
     uint8_t warm[ROUNDS], recorded[ROUNDS];
@@ -46,9 +47,12 @@ static const struct {
     .least = 3,        /* lines that miss: fewer are no crowded set */
     .most = 1200,      /* lines that miss: of more, fewer lines have enough */
     .most_drawn = 480, /* the same where victims are drawn, and each verdict takes long */
-    .warm_beside = 4,  /* passes over the lines beside, before the record. Chosen */
-    .steady = 0.5,     /* of the lines that miss in a round, those that miss in each pass: more
-                          are not drawn */
+    .most_part = 3,    /* of the lines that are drawn, one in so many: more that miss need not be of
+                          crowded sets. Chosen */
+    .turns = 4, /* other lines that are read ahead of a set's, to see that none is in it. Chosen */
+    .warm_beside = 4, /* passes over the lines beside, before the record. Chosen */
+    .steady = 0.5,    /* of the lines that miss in a round, those that miss in each pass: more
+                         are not drawn */
     .others =
         0.05, /* share of these that miss: more are misses of something else, as in spaced.c */
     .beside = 0.98, /* quantile of these that misses of the cache are slower than */
@@ -77,6 +81,7 @@ static const struct {
 struct draw {
     struct level *level;
     const uint32_t *pool; /* offsets that lines are drawn from; NULL: all memory */
+    const uint32_t *lead; /* of each of these a line that leads its page; NULL: none */
     size_t pool_count;
     uint32_t *line, *ring, *misses; /* offsets, ascending; each twice; in the rounds that count */
     size_t count;
@@ -125,36 +130,53 @@ static uint64_t places_for(const struct draw *d, size_t count)
                                            : limit / limits.element;
 }
 
+static bool is_of_page(const struct draw *d, size_t i, uint32_t offset)
+{
+    return i > 0 && d->line[i - 1] / limits.page == offset / limits.page;
+}
+
+/* Adds the pool's line at a place, behind what leads its page. */
+static void add_line(struct draw *d, uint64_t place)
+{
+    uint32_t offset = d->pool ? d->pool[place] : (uint32_t)(place * limits.element);
+    if (d->lead && !is_of_page(d, d->count, offset)) {
+        d->line[d->count++] = d->lead[place];
+    }
+    d->line[d->count++] = offset;
+}
+
 /* One line of each stretch. */
 static int draw_lines(struct draw *d, size_t count)
 {
     uint64_t places = places_for(d, count);
+    size_t room = (d->lead ? 2 : 1) * count;
     struct rng rng;
     draw_free(d);
+    d->count = 0;
     if (count < 2 || places < count) {
         return lab_undecided(d->level->lab, "%zu lines drawn at random are too many", count);
     }
-    d->line = malloc(count * sizeof *d->line);
-    d->ring = malloc(2 * count * sizeof *d->ring);
-    d->misses = calloc(count, sizeof *d->misses);
+    d->line = malloc(room * sizeof *d->line);
+    d->ring = malloc(2 * room * sizeof *d->ring);
+    d->misses = calloc(room, sizeof *d->misses);
     if (!d->line || !d->ring || !d->misses) {
         return error_memory();
     }
     rng_seed(&rng, count);
     for (size_t i = 0; i < count; i++) {
         uint64_t from = i * places / count, end = (i + 1) * places / count;
-        uint64_t place = from + rng_below(&rng, end - from);
-        d->line[i] = d->pool ? d->pool[place] : (uint32_t)(place * limits.element);
+        add_line(d, from + rng_below(&rng, end - from));
+    }
+    for (size_t i = 0; i < d->count; i++) {
         d->ring[2 * i] = d->line[i];
         d->ring[2 * i + 1] = d->line[i] + CHASE_WORD_BYTES;
     }
-    d->count = count;
     return 0;
 }
 
 static bool begins_page(const struct draw *d, size_t i)
 {
-    return i == 0 || d->line[i] / limits.page != d->line[i - 1] / limits.page;
+    return !is_of_page(d, i, d->line[i]);
 }
 
 /* Walks on from where the walk before ended; counts lines that missed, and those that had not. */
@@ -296,6 +318,43 @@ static int pass_translation(struct level *level, const uint32_t *lines, size_t c
     return rc;
 }
 
+/* Of each page a line that was asked and never missed is in another set than those that did. */
+static int find_leads(struct draw *d)
+{
+    struct walk_leads *leads = &d->level->leads;
+    uint32_t *line = malloc((d->count + 1) * sizeof *line);
+    size_t count = 0;
+    if (!line) {
+        return error_memory();
+    }
+    for (size_t i = 0; i < d->count; i++) {
+        bool known = count && line[count - 1] / limits.page == d->line[i] / limits.page;
+        if (!known && !begins_page(d, i) && d->misses[i] == 0) {
+            line[count++] = d->line[i];
+        }
+    }
+    free(leads->line);
+    *leads = (struct walk_leads){.line = line, .count = count};
+    d->level->in_pages = true;
+    return 0;
+}
+
+/* What is read ahead may be in the set itself, and take ways of it: then the set fits, sooner or
+ * later, where other lines are read ahead. */
+static int ask_otherwise(struct level *level)
+{
+    enum fit_verdict verdict = FIT_NO;
+    int rc = 0;
+    for (unsigned turn = 1; rc == 0 && verdict == FIT_NO && turn <= limits.turns; turn++) {
+        level->leads.turn = turn;
+        rc = groups_verdict(level, &verdict, level->conflict.offsets, level->conflict.count);
+    }
+    level->leads.turn = 0;
+    return rc || verdict == FIT_NO
+               ? rc
+               : lab_undecided(level->lab, "what translates pages takes room in the same set");
+}
+
 static int conflict_among(struct draw *d, size_t missed)
 {
     struct level *level = d->level;
@@ -311,8 +370,16 @@ static int conflict_among(struct draw *d, size_t missed)
         }
     }
     int rc = pass_translation(level, lines, count);
+    if (rc == INFER_UNDECIDED) {
+        level->timing.threshold = before;
+        rc = find_leads(d);
+    }
     rc = rc ? rc : level_conflict_among(level, lines, count, limits.sure);
+    rc = rc || !level->in_pages ? rc : ask_otherwise(level);
     level->timing.threshold = rc ? before : level->timing.threshold;
+    if (rc) {
+        level_leave_pages(level);
+    }
     free(lines);
     return rc;
 }
@@ -332,6 +399,65 @@ static double sets_by_crowd(const struct draw *d, size_t missed, size_t ways)
     return sqrt(low * high);
 }
 
+static int find_crowd(struct draw *d);
+
+/* The lines that miss, and of each the first line of its page, which is no line of a crowded set:
+ * both have room for as many. */
+static size_t take_missing(const struct draw *d, uint32_t *lines, uint32_t *leads, size_t missed)
+{
+    size_t count = 0, lead = 0;
+    for (size_t i = 0; i < d->count && count < missed; i++) {
+        lead = begins_page(d, i) ? i : lead;
+        if (d->misses[i] > 0) {
+            leads[count] = d->line[lead];
+            lines[count++] = d->line[i];
+        }
+    }
+    return count;
+}
+
+/*
+ * Of lines that miss, and are too many to be asked one by one, fewer are drawn. Their sets all have
+ * more of them than ways, and no other line of what was drawn is in these: so the pool is short,
+ * and when a part of it is left out, few sets are crowded still.
+ */
+static int crowd_among_missing(struct draw *d, size_t missed)
+{
+    uint32_t *lines = malloc((2 * missed + 1) * sizeof *lines);
+    if (!lines) {
+        return error_memory();
+    }
+    struct draw fewer = {.level = d->level,
+                         .pool = lines,
+                         .lead = lines + missed,
+                         .pool_count = take_missing(d, lines, lines + missed, missed),
+                         .start = d->start,
+                         .walks = d->walks};
+    int rc = find_crowd(&fewer);
+    d->walks = fewer.walks;
+    draw_free(&fewer);
+    free(lines);
+    return rc;
+}
+
+/* Of the lines that were drawn so many miss: a set among them. */
+static int find_among(struct draw *d, size_t missed)
+{
+    struct level *level = d->level;
+    lab_undecided(level->lab, "%zu of %zu lines drawn at random miss", missed, d->count);
+    if (missed > most_missing(d) && !d->pool && missed * limits.most_part <= d->count) {
+        return crowd_among_missing(d, missed);
+    }
+    if (missed < limits.least || missed > most_missing(d)) {
+        return INFER_UNDECIDED;
+    }
+    int rc = conflict_among(d, missed);
+    if (rc == 0 && !d->pool && !d->draws) {
+        level->crowded_sets = sets_by_crowd(d, missed, level->conflict.count - 1);
+    }
+    return rc;
+}
+
 /* More lines until some sets are crowded, fewer while too many are. */
 static int find_crowd(struct draw *d)
 {
@@ -346,14 +472,7 @@ static int find_crowd(struct draw *d)
         if (rc) {
             return rc;
         }
-        rc = missed >= limits.least && missed <= most_missing(d)
-                 ? conflict_among(d, missed)
-                 : lab_undecided(d->level->lab, "%zu of %zu lines drawn at random miss", missed,
-                                 d->count);
-        if (rc == 0 && !d->pool && !d->draws) {
-            struct level *level = d->level;
-            level->crowded_sets = sets_by_crowd(d, missed, level->conflict.count - 1);
-        }
+        rc = find_among(d, missed);
         *(missed > most_missing(d) ? &high : &low) = length;
         length = high == 0 ? low * limits.longer
                  : low > 0 ? low + (high - low) / 2
@@ -443,6 +562,7 @@ static int find_apart(struct level *level)
     int rc = find_crowd(&d);
     draw_free(&d);
     rc = rc ? rc : large_take_apart(level);
+    level_leave_pages(level);
     bool told = rc == 0 && level->result->sets.status == ATTRIBUTE_MEASURED;
     rc = rc || told ? rc : count_held(level);
     free(level->conflict.offsets);

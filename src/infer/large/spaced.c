@@ -318,6 +318,7 @@ static int take_apart(struct level *level)
     bool mixed = false;
     int rc = find_conflict(level, &mixed);
     rc = rc ? rc : large_take_apart(level);
+    level_leave_pages(level);
     if (mixed) { /* lines that miss and find their translation pass for hits: a set may be larger */
         level->result->line.confidence = fmin(level->result->line.confidence, limits.sure);
     }

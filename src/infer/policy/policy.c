@@ -190,7 +190,7 @@ static int sample_set(struct level *level, struct sample *out, uint32_t words)
     plan.warm = 4 * (uint64_t)count;
     plan.window = level->max_window < limits.sampled ? level->max_window : limits.sampled;
     plan.windows = 1;
-    plan.filler = NULL; /* each word is read once in a round */
+    plan.filler = level_filler_of_twice(level); /* each word is read once in a round */
     int rc = walk_sample(level->lab, out, &plan);
     free(ring);
     return rc;

@@ -1,0 +1,95 @@
+/*
+ * Line, ways and sets of a cache that holds more pages than are translated at once: from a toy in
+ * which a miss of translation takes as long as one of the cache.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "infer/experiments.h"
+#include "infer/level.h"
+#include "support/toy_lab.h"
+#include "support/unchecked.h"
+#include "util/error.h"
+
+enum { HIT = 280, MISS = 560, WALK = 290, THRESHOLD = 400, PAGE = 4096, SPAN = 256 << 20 };
+
+/* Both under LRU; the one used longest ago is the last one. */
+struct toy {
+    uint32_t sets, ways, line, pages;
+    uint32_t *held, *translated;
+};
+
+/* Brings a number to the front; whether it was there. */
+UNCHECKED static bool use(uint32_t *numbers, uint32_t count, uint32_t number)
+{
+    uint32_t at = 0;
+    while (at + 1 < count && numbers[at] != number) {
+        at++;
+    }
+    bool hit = numbers[at] == number;
+    memmove(numbers + 1, numbers, at * sizeof *numbers);
+    numbers[0] = number;
+    return hit;
+}
+
+static uint32_t load(void *ctx, uint32_t offset)
+{
+    struct toy *toy = ctx;
+    uint32_t line = offset / toy->line;
+    uint32_t *set = toy->held + (size_t)(line % toy->sets) * toy->ways;
+    bool hit = use(set, toy->ways, line + 1);
+    return (hit ? HIT : MISS) + (use(toy->translated, toy->pages, offset / PAGE + 1) ? 0 : WALK);
+}
+
+static int answer(void *toy, struct trace *trace)
+{
+    bool is_ring = strcmp(trace->request.probe, "chase") == 0 && trace->request.ring_count;
+    return is_ring ? toy_walk_ring(trace, load, toy) : SONDE_ENOTRECORDED;
+}
+
+static void what_hits_is_found_though_its_page_is_not_translated(void **state)
+{
+    (void)state;
+    static const struct level_info info = {"l2", "gpu", "cg", "", "", 0, 6144, ""};
+    struct toy toy = {.sets = 768, .ways = 12, .line = 128, .pages = 8};
+    struct toy_lab bench;
+    toy.held = calloc((size_t)toy.sets * toy.ways, sizeof *toy.held);
+    toy.translated = calloc(toy.pages, sizeof *toy.translated);
+    assert_true(toy.held && toy.translated);
+    toy_lab_open(&bench, answer, &toy, SPAN);
+    struct cache_result *result = &bench.out->caches[0];
+    struct level level = {.lab = &bench.lab,
+                          .info = &info,
+                          .result = result,
+                          .outermost = true,
+                          .max_window = 1024,
+                          .timing = {.fetch_bytes = 32,
+                                     .hit_cycles = HIT,
+                                     .miss_cycles = MISS,
+                                     .threshold = THRESHOLD,
+                                     .ceiling = 10 * MISS,
+                                     .missed_bytes = 4 << 20}};
+    assert_int_equal(level_drawn(&level), 0);
+    assert_int_equal((int)result->line.value, toy.line);
+    assert_int_equal((int)result->ways.value, toy.ways);
+    assert_int_equal((int)result->sets.value, toy.sets);
+    assert_string_equal(result->policy.name, "lru");
+    level_free(&level);
+    free(toy.held);
+    free(toy.translated);
+    toy_lab_close(&bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_hits_is_found_though_its_page_is_not_translated),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
