@@ -212,7 +212,8 @@ static double lines_asked(const struct rows *r)
 static uint32_t lines_per_row(const struct rows *r, const struct row_fit *fit, double *sure)
 {
     double block = rows_block(fit, r->lines, r->count); /* by so many at once */
-    return rows_each(fit, rows_asked(r, fit) / block, lines_asked(r) / block, sure);
+    return rows_each(fit, rows_asked(r, fit) / block, lines_asked(r) / block,
+                     r->level->crowded_sets, sure);
 }
 
 /* One more row, which may begin at any of its lines. */

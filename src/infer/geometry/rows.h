@@ -38,10 +38,12 @@ uint32_t rows_block(const struct row_fit *fit, const uint32_t *lines, size_t cou
  * How many lines of a set a row has, of so many in so many rows that were asked to their ends: one
  * of its slices' share. Where L2 has two parts, and each keeps the other's lines as well, a part
  * has half of the slices that a row goes over, and its sets two lines of each row. By Poisson's
- * law, for lines are hashed: k lines in n rows are 2^k exp(-n) times as likely. *sure becomes the
- * chance that the answer is right.
+ * law, for lines are hashed: k lines in n rows are 2^k exp(-n) times as likely. `estimate`: the
+ * sets that drawn lines have told (large/drawn.c), which speak for one or for two; 0: not known.
+ * *sure becomes the chance that the answer is right.
  */
-uint32_t rows_each(const struct row_fit *fit, double rows, double lines, double *sure);
+uint32_t rows_each(const struct row_fit *fit, double rows, double lines, double estimate,
+                   double *sure);
 
 /*
  * Do the lines lie as the fit says, each hashed by itself? `each` is the lines of a row that was

@@ -15,7 +15,7 @@
 static const struct {
     size_t least_lines;
     uint32_t most_width, least_period;
-    double chance, filled, two;
+    double chance, filled, two, estimated, most_odds;
     size_t many_lines;
 } limits = {
     .least_lines = 5,  /* lines: fewer lie in rows by chance */
@@ -25,6 +25,9 @@ static const struct {
     .filled = 0.8,     /* lines for each row of one line: all have theirs, but for noise. Chosen */
     .two = 0.2,        /* chance, before rows are counted, that a row has two: of L2s in parts that
                           are drawn. Chosen */
+    .estimated = 0.25, /* spread of an estimate's logarithm; parts, and policies that leave some
+                          lines of a crowded set, make it so much. Chosen */
+    .most_odds = 5,    /* the logarithm of what an estimate tells at most. Chosen */
     .many_lines = 10,  /* lines: of fewer any width makes rows, now and then. Blind trials */
 };
 
@@ -127,9 +130,19 @@ uint32_t rows_block(const struct row_fit *fit, const uint32_t *lines, size_t cou
     return count ? (uint32_t)block : 1;
 }
 
-uint32_t rows_each(const struct row_fit *fit, double rows, double lines, double *sure)
+/* How much likelier half as many sets make the estimate. */
+static double odds_of_half(double sets, double estimate)
+{
+    double whole = log(sets / estimate), half = whole - log(2);
+    double more = (whole * whole - half * half) / (2 * limits.estimated * limits.estimated);
+    return exp(fmax(-limits.most_odds, fmin(more, limits.most_odds)));
+}
+
+uint32_t rows_each(const struct row_fit *fit, double rows, double lines, double estimate,
+                   double *sure)
 {
     double odds = limits.two / (1 - limits.two) * exp(lines * log(2) - rows);
+    odds *= estimate > 0 ? odds_of_half((double)fit->sets, estimate) : 1;
     *sure = fmax(odds, 1) / (1 + odds);
     return odds > 1 && fit->sets % 2 == 0 ? 2 : 1;
 }

@@ -112,14 +112,30 @@ static void one_line_a_row_is_told_from_two_by_counting_rows(void **state)
     (void)state;
     const struct row_fit fit = {.width = 8, .period = 320, .sets = 2560, .share = 1};
     double sure = 0;
-    assert_int_equal(rows_each(&fit, 10, 17, &sure), 2);
+    assert_int_equal(rows_each(&fit, 10, 17, 0, &sure), 2);
     assert_true(sure < 0.9);
-    assert_int_equal(rows_each(&fit, 50, 60, &sure), 1);
+    assert_int_equal(rows_each(&fit, 50, 60, 0, &sure), 1);
     assert_true(sure > 0.995);
-    assert_int_equal(rows_each(&fit, 30, 58, &sure), 2);
+    assert_int_equal(rows_each(&fit, 30, 58, 0, &sure), 2);
     assert_true(sure > 0.995);
     const struct row_fit odd = {.width = 5, .period = 41, .sets = 205, .share = 1};
-    assert_int_equal(rows_each(&odd, 30, 58, &sure), 1); /* no two parts share these */
+    assert_int_equal(rows_each(&odd, 30, 58, 0, &sure), 1); /* no two parts share these */
+}
+
+/* Chance left few lines in the rows that were asked; drawn lines crowded as many as half the sets
+ * make. */
+static void what_drawn_lines_tell_speaks_for_two_lines_a_row(void **state)
+{
+    (void)state;
+    const struct row_fit fit = {.width = 80, .period = 64, .sets = 5120, .share = 1};
+    double alone = 0, sure = 0;
+    rows_each(&fit, 16, 17, 0, &alone);
+    assert_true(alone > 0.995); /* no more rows are asked */
+    rows_each(&fit, 16, 17, 2672, &sure);
+    assert_true(sure < 0.95);
+    assert_int_equal(rows_each(&fit, 24, 38, 2672, &sure), 2);
+    assert_int_equal(rows_each(&fit, 16, 17, 5300, &sure), 1);
+    assert_true(sure > alone);
 }
 
 static void rows_of_one_line_all_have_it(void **state)
@@ -149,6 +165,7 @@ int main(void)
         cmocka_unit_test(few_lines_tell_nothing),
         cmocka_unit_test(lines_in_blocks_are_not_hashed_one_by_one),
         cmocka_unit_test(one_line_a_row_is_told_from_two_by_counting_rows),
+        cmocka_unit_test(what_drawn_lines_tell_speaks_for_two_lines_a_row),
         cmocka_unit_test(rows_of_one_line_all_have_it),
         cmocka_unit_test(few_lines_in_rows_are_doubtful),
     };
