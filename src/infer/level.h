@@ -115,9 +115,10 @@ struct level {
     bool sampled_size;   /* the size is an edge of the curve (geometry/sweep.c) */
     bool by_held;        /* sets and size are what all sets hold together (geometry/held.c) */
     bool held_twice;     /* and each line was read twice */
-    bool uneven;         /* the middle half of the hits is not alike (latency/latency.c) */
-    bool by_drawn;       /* the conflicting set is of drawn lines (geometry/conflict.c) */
-    bool translated;     /* what does not fit misses a level of translation first */
+    bool by_edge;    /* the size is the longest array that fits, which is less than its sets hold */
+    bool uneven;     /* the middle half of the hits is not alike (latency/latency.c) */
+    bool by_drawn;   /* the conflicting set is of drawn lines (geometry/conflict.c) */
+    bool translated; /* what does not fit misses a level of translation first */
     bool spaced_size;    /* the size is of elements apart (geometry/capacity.c) */
     bool large;          /* too large for ordered walks */
     bool searched_apart; /* large/spaced.c was asked */

@@ -32,7 +32,8 @@ int level_index_of_sets(struct level *level, size_t sets);
 int level_held(struct level *level, size_t *held);
 /* Sets and size by so many, with the ways of the conflicting set. */
 void level_tell_held(struct level *level, size_t held);
-/* That is all that fits if lines leave in the order in which they came: else they are doubtful. */
+/* That is all that fits if lines leave in the order in which they came: else they are doubtful. So
+ * is a size that is an edge, where victims are drawn. */
 void level_doubt_held(struct level *level);
 /* one_set.c: may so many lines, which fit in order, be those of one set? */
 int level_is_one_set(struct level *level, bool *is, size_t lines);

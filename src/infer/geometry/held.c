@@ -35,7 +35,7 @@
 /* Thresholds. Fixed by: blind trials (tests/blind --draw wide). */
 static const struct {
     unsigned rounds, draws, reads;
-    double spread_ways, longer, settled, sure, unordered;
+    double spread_ways, longer, settled, sure, unordered, edge;
     uint64_t loads;
 } limits = {
     .rounds = 14,      /* numbers of lines that are tried */
@@ -49,6 +49,7 @@ static const struct {
     .sure = 0.95,      /* confidence of what two beginnings tell to a line. Chosen */
     .unordered = 0.45, /* the same where lines leave in another order than they came, or in one that
                           is not known. Blind trials */
+    .edge = 0.75,      /* of an edge, where victims are drawn. Chosen */
     .loads = 4000000,  /* loads that all this may take */
 };
 
@@ -274,10 +275,18 @@ void level_tell_held(struct level *level, size_t held)
     level->held_twice = reads_twice(level);
 }
 
+static bool draws_victims(const char *name)
+{
+    return strcmp(name, "random") == 0 || strncmp(name, "biased", 6) == 0;
+}
+
 void level_doubt_held(struct level *level)
 {
     struct cache_result *r = level->result;
     const char *name = r->policy.confidence > 0 ? r->policy.name : "";
+    if (level->by_edge && draws_victims(name)) { /* a line too many misses now and then */
+        r->size.confidence = fmin(r->size.confidence, limits.edge);
+    }
     if (level->by_held && !level->held_twice && strcmp(name, "lru") != 0 &&
         strcmp(name, "fifo") != 0) {
         r->sets.confidence = fmin(r->sets.confidence, limits.unordered);

@@ -486,6 +486,7 @@ static int report_bound(struct level *level, const struct score *score)
         level->fit.count, (unsigned long long)level->line.bytes);
     attribute_set(&level->result->size, (double)level->size_bytes, "B",
                   level->fit.certain ? 0.9 : 0.7, id);
+    level->by_edge = true;
     return 0;
 }
 
@@ -518,6 +519,7 @@ static int report_shorter(struct level *level)
                  (unsigned long long)level->line.bytes, predicted);
     attribute_set(&level->result->size, (double)level->size_bytes, "B",
                   level->fit.certain ? 0.9 : 0.7, id);
+    level->by_edge = true;
     return 0;
 }
 

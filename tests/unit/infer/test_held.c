@@ -125,12 +125,32 @@ static void lines_that_leave_first_when_read_once_are_read_twice(void **state)
     assert_int_not_equal(count_held(&once, "lru", 0), LINES);
 }
 
+static double doubted(const char *policy, bool by_edge)
+{
+    struct cache_result result = {.size.confidence = 0.9, .policy.confidence = 0.9};
+    struct level level = {.result = &result, .by_edge = by_edge};
+    snprintf(result.policy.name, sizeof result.policy.name, "%s", policy);
+    level_doubt_held(&level);
+    return result.size.confidence;
+}
+
+/* A line too many of drawn victims misses seldom, and passes for one that fits. */
+static void an_edge_of_drawn_victims_is_no_sure_size(void **state)
+{
+    (void)state;
+    assert_true(doubted("random", true) < 0.8);
+    assert_true(doubted("biased_alternating", true) < 0.8);
+    assert_true(doubted("lru", true) > 0.85);
+    assert_true(doubted("random", false) > 0.85);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_all_sets_hold_is_counted),
         cmocka_unit_test(of_slices_that_take_turns_two_are_read),
         cmocka_unit_test(lines_that_leave_first_when_read_once_are_read_twice),
+        cmocka_unit_test(an_edge_of_drawn_victims_is_no_sure_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
