@@ -21,7 +21,7 @@
 
 /* Thresholds. Fixed by: an H200 (a run of 43 us read 3.8e12 B/s, one of 390 us 4.46e12). */
 static const struct {
-    double least_ns, fast_rate, dear_lines, as_much, may_lead, steady, most_written;
+    double least_ns, fast_rate, dear_lines, as_much, may_lead, steady, in_step, most_written;
     unsigned line_bytes, latency_turns, least_turns, longer, ring;
     uint64_t first_bytes;
 } limits = {
@@ -31,6 +31,7 @@ static const struct {
     .as_much = 0.97, /* of what moves most in few turns: long runs may move more. By sim:k20 */
     .may_lead = 0.8, /* of the same: long runs may move most. sim:k20: 198 for 150 GB/s. Chosen */
     .steady = 0.05,  /* of a rate: so much two runs may differ. Chosen */
+    .in_step = 0.03, /* the same of a clock: of loads 0.001 on models, 0.01 of an H200. Chosen */
     .most_written = 1 << 27,           /* bytes of the longest run for that. Chosen */
     .ring = 4,                         /* times L2, in which stores go round. Chosen */
     .longer = 4,                       /* times as many turns more as were taken. Chosen */
@@ -204,9 +205,22 @@ static double rate_of(const struct moved *moved)
     return moved->cycles > 0 ? moved->bytes / moved->cycles : INFINITY;
 }
 
-static bool is_more(const struct moved *moved, double than)
+/* Than was read; NULL: these are reads. */
+static bool is_more(const struct moved *moved, const struct moved *reads)
 {
-    return than > 0 && rate_of(moved) > (1 + limits.steady) * than;
+    return reads && rate_of(moved) > (1 + limits.steady) * rate_of(reads);
+}
+
+/*
+ * Do stores pile up? Warps that are through with theirs sooner than others had less in front of
+ * them: then the slowest warp's cycles are others than those of the whole time, by the clock that
+ * reads had.
+ */
+static bool piles_up(const struct moved *moved, const struct moved *reads)
+{
+    bool has_clock = reads && reads->ns > 0 && reads->cycles > 0 && moved->ns > 0;
+    double clock = has_clock ? reads->cycles / reads->ns : 0;
+    return has_clock && fabs(moved->cycles / (moved->ns * clock) - 1) > limits.in_step;
 }
 
 static void set_bandwidth(struct lab *lab, struct attribute *out, const char *op,
@@ -227,12 +241,13 @@ static void set_bandwidth(struct lab *lab, struct attribute *out, const char *op
 }
 
 /*
- * More is written than was read, which passes the same bus: what lies before it may still take
- * stores that nobody waits for. Ever longer runs, until two of them move as much in a cycle, or no
- * more than was read. Undecided where none do.
+ * More is written than was read, which passes the same bus, or stores pile up: what lies before it
+ * may still take stores that nobody waits for. Ever longer runs, until two of them move as much in
+ * a cycle, or no more than was read, and none pile up. Undecided where none do.
  */
 static int write_longer(struct lab *lab, struct moved *moved, struct ground *ground, size_t best,
-                        double requests, struct flown *before, uint64_t turns, double read)
+                        double requests, struct flown *before, uint64_t turns,
+                        const struct moved *reads)
 {
     double most = fmin(limits.most_written, 0.5 * (double)lab->options->max_footprint_bytes);
     most = fmax(1, most / (requests * limits.line_bytes)) - 1;
@@ -248,7 +263,7 @@ static int write_longer(struct lab *lab, struct moved *moved, struct ground *gro
         double rate = rate_of(moved);
         *moved = moved_more(&longer, (double)(turns + more), before, (double)turns);
         agree = isfinite(rate) && fabs(rate_of(moved) - rate) <= limits.steady * rate;
-        agree = agree || !is_more(moved, read);
+        agree = (agree || !is_more(moved, reads)) && !piles_up(moved, reads);
         *before = longer;
         turns += more;
         /* The last one is as long as it can be, if that is no less than the one before. */
@@ -261,11 +276,11 @@ static int write_longer(struct lab *lab, struct moved *moved, struct ground *gro
 /*
  * What more turns move more, by the time that they take more: beginnings and what L2 keeps of
  * stores are in both. Fast memories want a longer beginning too, by their scatter, and
- * so do the few turns that are taken where nobody knows how long they last. read, bytes a cycle:
- * of loads, which stores are held against; 0: there was none.
+ * so do the few turns that are taken where nobody knows how long they last. reads: loads,
+ * which stores are held against; NULL: these are loads.
  */
 static int measure_shape(struct lab *lab, struct moved *moved, struct ground *ground, size_t best,
-                         const char *op, uint64_t least_bytes, double read)
+                         const char *op, uint64_t least_bytes, const struct moved *reads)
 {
     const struct loaded_latency *point = &lab->out->memory.loaded[best];
     double requests = point->requests;
@@ -286,23 +301,24 @@ static int measure_shape(struct lab *lab, struct moved *moved, struct ground *gr
         return rc;
     }
     *moved = moved_more(&longer, (double)(first + more), &f, (double)first);
-    return !is_more(moved, read)
+    return !is_more(moved, reads) && !piles_up(moved, reads)
                ? 0
-               : write_longer(lab, moved, ground, best, requests, &longer, first + more, read);
+               : write_longer(lab, moved, ground, best, requests, &longer, first + more, reads);
 }
 
 /*
  * The most that any shape moves that comes near the best in few turns: in long runs one of those
  * may move a third more than another, and what few turns say changes with a cycle. Refused only
- * where the best is. *rate as above, afterwards what moves most.
+ * where the best is. reads as above; *most_moved: what moves most.
  */
 static int measure_bandwidth(struct lab *lab, struct attribute *out, struct ground *ground,
-                             size_t best, const char *op, uint64_t least_bytes, double *rate)
+                             size_t best, const char *op, uint64_t least_bytes,
+                             const struct moved *reads, struct moved *most_moved)
 {
     const struct memory_result *m = &lab->out->memory;
     double most = 0, requests = m->loaded[best].requests;
     struct moved moved;
-    int rc = measure_shape(lab, &moved, ground, best, op, least_bytes, *rate);
+    int rc = measure_shape(lab, &moved, ground, best, op, least_bytes, reads);
     if (rc) {
         return rc;
     }
@@ -314,7 +330,7 @@ static int measure_bandwidth(struct lab *lab, struct attribute *out, struct grou
         if (i == best || m->loaded[i].bytes_per_cycle < limits.may_lead * most) {
             continue;
         }
-        rc = measure_shape(lab, &other, ground, i, op, least_bytes, *rate);
+        rc = measure_shape(lab, &other, ground, i, op, least_bytes, reads);
         if (rc && !lab_soft(rc)) {
             return rc;
         }
@@ -323,7 +339,7 @@ static int measure_bandwidth(struct lab *lab, struct attribute *out, struct grou
             requests = m->loaded[i].requests;
         }
     }
-    *rate = rate_of(&moved);
+    *most_moved = moved;
     set_bandwidth(lab, out, op, &moved, requests);
     return 0;
 }
@@ -354,7 +370,7 @@ int memory_dissect(struct lab *lab)
     const struct cache_result *l2 = find_l2(lab->out);
     struct ground ground = {.l2_bytes = l2_bytes(l2)};
     size_t best = 0;
-    double rate = 0;
+    struct moved reads, writes;
     if (l2 && l2->size.status == ATTRIBUTE_ABSENT) {
         return lab_undecided(lab, "bandwidth is measured past an L2, and none shows");
     }
@@ -363,11 +379,12 @@ int memory_dissect(struct lab *lab)
     }
     struct memory_result *m = &lab->out->memory;
     int rc = measure_latencies(lab, &ground, &best);
-    rc = rc ? rc : measure_bandwidth(lab, &m->read_bandwidth, &ground, best, "load", 0, &rate);
+    rc = rc ? rc
+            : measure_bandwidth(lab, &m->read_bandwidth, &ground, best, "load", 0, NULL, &reads);
     rc = rc ? rc : fill_with_stores(lab, &ground, best);
     return rc ? rc
               : measure_bandwidth(lab, &m->write_bandwidth, &ground, best, "store",
-                                  2 * ground.l2_bytes, &rate);
+                                  2 * ground.l2_bytes, &reads, &writes);
 }
 
 void memory_refuse(struct dissection *out, const struct refusal *why)
