@@ -21,7 +21,7 @@
 static const struct {
     uint64_t far_bytes;
     double exact, rounded, translated, sure, unsure, broad, even, agree, agree_beside, on_top,
-        far_times, recorded, valley;
+        far_times, recorded, valley, sooner;
     unsigned few, again, misses_again, far_cycles, fewest_classed, chained;
     uint64_t cheap;
 } limits = {
@@ -42,11 +42,12 @@ static const struct {
     .cheap = 20000,    /* loads of a sample that is taken again. Chosen */
     .chained = 1024,   /* loads of a chain */
     .exact = 0.25,     /* cycles that an untimed chain may take longer, by its first loads */
-    .valley = 0.1, /* share of misses between near and far ones; of one hump a quarter. Chosen */
-    .recorded = 3, /* cycles that a timed hit takes longer than an untimed one, at most: of 282
-                      caches of blind trials without noise 2.7 */
-    .rounded = 1,  /* cycles of a mean that hits and an untimed chain may differ by */
-    .few = 16,     /* misses: the walk of the reference tells as much */
+    .valley = 0.1,  /* share of misses between near and far ones; of one hump a quarter. Chosen */
+    .sooner = 0.98, /* times a miss that is surely another. Chosen */
+    .recorded = 3,  /* cycles that a timed hit takes longer than an untimed one, at most: of 282
+                       caches of blind trials without noise 2.7 */
+    .rounded = 1,   /* cycles of a mean that hits and an untimed chain may differ by */
+    .few = 16,      /* misses: the walk of the reference tells as much */
     .fewest_classed = 200, /* misses whose classes are told. As patterns.c's */
     .translated = 0.6,     /* confidence of a miss where walks miss translation as well */
     .far_bytes = UINT64_C(256) << 20, /* bytes: far more than a large cache holds */
@@ -409,6 +410,25 @@ static int misses_again(struct level *level, struct sample *all, uint64_t loads)
     return 0;
 }
 
+/* Farther than any slice of L2 is from another: another cache answers, or memory. */
+static bool is_farther(double cycles, double than)
+{
+    return cycles > limits.far_times * than + limits.far_cycles;
+}
+
+/*
+ * Are the lines beside each other the ones to ask? Where no noise is, many lines say better than
+ * the few of a set how far L2 is, whose slices may be near and far.
+ */
+static bool prefers_dense(const struct level *level, const struct sample *dense,
+                          const struct sample *all)
+{
+    size_t count, others;
+    double many = median_of_misses(level, dense, &count);
+    double few = median_of_misses(level, all, &others);
+    return level->uneven ? many < limits.sooner * few : isfinite(many) && !is_farther(many, few);
+}
+
 /*
  * The lines of a conflicting set may lie in few sets of the next cache and miss there, too; so does
  * an array far larger than what fits. Lines beside each other, a quarter more than fit, miss the
@@ -433,13 +453,12 @@ static int try_dense(struct level *level, struct sample *all, char what[64], boo
     double median = median_of_misses(level, &dense, &a), other = median_of_misses(level, all, &b);
     bool meant = strcmp(level->info->op, "const") == 0 && !level->front && isfinite(median);
     *disputed = meant && median > (1 + limits.agree_beside) * other;
-    if (meant || median < 0.98 * other) {
+    bool prefers = meant || prefers_dense(level, &dense, all);
+    if (prefers) {
         snprintf(what, 64, "%zu lines beside each other", count);
-        sample_free(all);
-        *all = dense;
-    } else {
-        sample_free(&dense);
     }
+    sample_free(prefers ? all : &dense);
+    *all = prefers ? dense : *all;
     return 0;
 }
 
@@ -530,7 +549,7 @@ static void hold_against_past(const struct level *level, double *miss, double *s
 {
     double past = level->timing.beneath_cycles;
     bool asks = strcmp(level->info->op, "ca") == 0 && isfinite(past) && past > 0;
-    if (asks && *miss > limits.far_times * past + limits.far_cycles) {
+    if (asks && is_farther(*miss, past)) {
         *miss = past;
         *sure = fmin(*sure, limits.unsure);
         snprintf(what, 64, "loads past it, for all others miss L2");

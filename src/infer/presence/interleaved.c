@@ -55,10 +55,7 @@ static int separate_long(struct level *level, bool *found, const struct sample *
         if (thresholds[i] >= sample_quantile(hits, limits.hit_share) &&
             slow.count * 2 >= walked.count) {
             level->timing.threshold = thresholds[i];
-            level->timing.miss_cycles = sample_quantile(&slow, 0.5);
-            double high = sample_quantile(&slow, 0.9);
-            level->timing.ceiling =
-                high + fmax(high - thresholds[i], 0.5 * level->timing.miss_cycles);
+            reference_misses(level, &slow);
             *found = true;
         }
     }

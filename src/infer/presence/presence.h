@@ -16,6 +16,8 @@
  * and of one where a thread's words lie lines apart. */
 int reference_by_words(struct level *level);
 int reference_interleaved(struct level *level);
+/* What the misses of either's walk take, and above what no miss is; timing.threshold is set. */
+void reference_misses(struct level *level, const struct sample *misses);
 /* Does the load with this level's operator come back sooner than the one that passes the cache by?
  * `hits` is loads by it that circle (words.h). */
 int presence_check(struct level *level, const struct sample *hits);

@@ -157,6 +157,19 @@ static bool find_unit(struct pattern *out, const struct level *level, const stru
     return found;
 }
 
+void reference_misses(struct level *level, const struct sample *misses)
+{
+    struct level_timing *timing = &level->timing;
+    struct attribute median = {0};
+    double high = sample_quantile(misses, 0.9);
+    sample_bound_median(&median, misses);
+    timing->miss_cycles = sample_quantile(misses, 0.5);
+    timing->miss_low = median.low;
+    timing->miss_high = median.high;
+    timing->miss_between = (sample_quantile(misses, 0.25) + sample_quantile(misses, 0.75)) / 2;
+    timing->ceiling = high + fmax(high - timing->threshold, 0.5 * timing->miss_cycles);
+}
+
 /* Take `threshold` for this level. False when next to nothing is slower. */
 static bool set_threshold(struct level *level, double threshold, const struct sample *both,
                           const struct sample *walked, double ceiling)
@@ -165,15 +178,7 @@ static bool set_threshold(struct level *level, double threshold, const struct sa
     struct sample upper = sample_view(walked, threshold, ceiling);
     level->timing.threshold = threshold;
     level->timing.hit_cycles = sample_quantile(&lower, 0.5);
-    level->timing.miss_cycles = sample_quantile(&upper, 0.5);
-    struct attribute median = {0};
-    sample_bound_median(&median, &upper);
-    level->timing.miss_low = median.low;
-    level->timing.miss_high = median.high;
-    double high = sample_quantile(&upper, 0.9);
-    level->timing.ceiling = high + fmax(high - threshold, 0.5 * level->timing.miss_cycles);
-    level->timing.miss_between =
-        (sample_quantile(&upper, 0.25) + sample_quantile(&upper, 0.75)) / 2;
+    reference_misses(level, &upper);
     return upper.count >= 6;
 }
 

@@ -23,12 +23,14 @@ enum {
     CEILING = 540,
     HOME = 500, /* memory of the own part, where that of the other one takes MEMORY */
     NEARER = 660,
-    HIGH = 1200
+    HIGH = 1200,
+    LINE = 128
 };
 
 struct toy {
-    unsigned far;  /* of ten loads that miss, so many are answered by the other part */
-    unsigned home; /* and so many by the memory of the own part */
+    unsigned far;    /* of ten loads that miss, so many are answered by the other part */
+    unsigned home;   /* and so many by the memory of the own part */
+    uint32_t beside; /* what loads of lines side by side take, where it is something else */
 };
 
 static int answer(void *ctx, struct trace *trace)
@@ -46,7 +48,8 @@ static int answer(void *ctx, struct trace *trace)
         uint64_t first = w * count / windows;
         walk.start[w] = (uint32_t)(first * stride);
         for (uint64_t i = 0; i < window; i++) {
-            walk.latency[w * window + i] = i % 10 < toy->far               ? FAR
+            walk.latency[w * window + i] = toy->beside && stride == LINE   ? toy->beside
+                                           : i % 10 < toy->far             ? FAR
                                            : i % 10 < toy->far + toy->home ? HOME
                                                                            : MEMORY;
             walk.next[w * window + i] = (uint32_t)((first + i + 1) % count * stride);
@@ -231,6 +234,40 @@ static void hits_in_the_mirror_are_those_that_no_other_work_slowed(void **state)
     toy_lab_close(&bench);
 }
 
+/* What a miss of a first level takes that lines far apart tell as MEMORY, and many side by side as
+ * `beside`. */
+static double penalty_beside(uint32_t beside, bool uneven)
+{
+    static const struct level_info info = {"l1_data", "sm", "ca", "", "cg", 0, 0, ""};
+    struct toy toy = {.beside = beside};
+    struct toy_lab bench;
+    toy_lab_open(&bench, answer, &toy, 1 << 20);
+    struct level level = {
+        .lab = &bench.lab, .info = &info, .result = &bench.out->caches[0], .max_window = 256};
+    level.timing.threshold = THRESHOLD;
+    level.timing.ceiling = 2 * HIGH;
+    level.timing.miss_cycles = level.timing.miss_between = MEMORY;
+    level.uneven = uneven;
+    level.line.bytes = LINE;
+    level.fit.stride = 8ULL * LINE;
+    level.fit.count = 16;
+    assert_int_equal(level_penalty(&level), 0);
+    double penalty = level.result->miss_penalty.value;
+    level_free(&level);
+    toy_lab_close(&bench);
+    return penalty;
+}
+
+/* The few lines of a set may all be in one slice of L2, near or far. */
+static void many_lines_say_how_far_l2_is(void **state)
+{
+    (void)state;
+    assert_true(penalty_beside(MEMORY + 40, false) == MEMORY + 40);
+    assert_true(penalty_beside(MEMORY - 40, false) == MEMORY - 40);
+    assert_true(penalty_beside(MEMORY + 40, true) == MEMORY); /* noise slows some */
+    assert_true(penalty_beside(2 * MEMORY, false) == MEMORY); /* those have missed L2, too */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +278,7 @@ int main(void)
         cmocka_unit_test(a_longer_path_is_not_held_against_plain_loads),
         cmocka_unit_test(a_miss_of_constants_is_that_of_lines_beside_each_other),
         cmocka_unit_test(hits_in_the_mirror_are_those_that_no_other_work_slowed),
+        cmocka_unit_test(many_lines_say_how_far_l2_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
