@@ -18,7 +18,7 @@
 /* Chosen; made with sim:k20 over gtx780. */
 static const struct {
     double least_share, same, noise, lanes_each, far, slower, many, faster, reached, least_port,
-        more_than_one, apart, rounded, near;
+        more_than_one, apart, rounded, near, about;
     uint32_t most_lanes, queue, most_steps, most_apart, window;
 } limits = {
     .least_share = 0.4, /* of what the bus has: streams reach that, or the driver's word is none */
@@ -31,6 +31,7 @@ static const struct {
     .faster = 1.25,  /* a part's clock of the base's, at most */
     .reached = 0.97, /* of what a bus has, by streams, while nothing is refreshed: 0.93 to 0.99 */
     .near = 0.06,    /* of the base's bus: its own, whose writes are so, too */
+    .about = 0.045,  /* of a rate: two of them that differ by less are taken as alike. Chosen */
     .apart = 0.95,   /* of a rate: what is less has another cause */
     .rounded = 0.015,   /* of a rate: commands so many clocks apart are near enough. Chosen */
     .most_steps = 16,   /* parts of a base's clock */
@@ -195,17 +196,18 @@ static void hide_all_but_bus(struct dram_spec *dram, uint64_t fetched, bool has_
     dram->t_wl = 0; /* as t_cl: written data come as late as read ones */
 }
 
-/* All SMs read less than their ports pass, and less than each of them gets alone, or what no port
- * passes, in whole cycles for a message: that is memory's own rate. */
+/* All SMs read less than their ports pass, and less than each of them gets alone, then or with as
+ * many loads under way, or what no port passes, in whole cycles for a message: that is memory's own
+ * rate. */
 static bool reads_fill_memory(const struct model *base, const json_t *root, uint32_t bytes)
 {
     double read = ports_measured(root, "read_bandwidth"), alone = ports_alone(root);
-    double in = ports_message_cycles(base, bytes, base->noc.reply_bytes_per_cycle);
+    double in = ports_read_cycles(base, bytes);
     double exact = read > 0 ? ports_rate(base, root, bytes, 1) / read : 0;
     return read > 0 && alone > 0 && ports_sms(base, root) > 1 &&
            read < limits.apart * ports_rate(base, root, bytes, in) &&
            (read < limits.apart * ports_rate(base, root, 1, 1 / alone) ||
-            !ports_are_whole(exact, round(exact)));
+            ports_together(base, root) < limits.apart || !ports_are_whole(exact, round(exact)));
 }
 
 /* What was read is what the base's bus gives. */
@@ -221,12 +223,11 @@ static bool is_own_bus(const struct model *base, const json_t *root)
  */
 static bool take_slow_clock(struct model *base, const json_t *root, uint32_t bytes)
 {
-    const struct noc_spec *noc = &base->noc;
     double read = ports_measured(root, "read_bandwidth"),
            write = ports_measured(root, "write_bandwidth");
     double bus = read / reached(&base->dram);
-    double in = ports_message_cycles(base, bytes, noc->reply_bytes_per_cycle);
-    double out = ports_message_cycles(base, bytes, noc->request_bytes_per_cycle);
+    double in = ports_read_cycles(base, bytes);
+    double out = ports_write_cycles(base, bytes);
     bool is_far = bus <= limits.slower * bus_of(&base->dram) &&
                   read <= limits.far * ports_rate(base, root, bytes, in) &&
                   write <= limits.far * ports_rate(base, root, bytes, out);
@@ -282,6 +283,23 @@ static bool space_writes(struct model *base, double times)
     return is_possible;
 }
 
+/* A port that passes about what was written, where reads say nothing of memory's own rate: then
+ * nothing tells what bounds writes, and a port does so whatever their order. */
+static bool narrow_port(struct bandwidth_plan *plan, struct model *base, const json_t *root,
+                        uint32_t bytes)
+{
+    double exact = ports_rate(base, root, bytes, 1) / ports_measured(root, "write_bandwidth");
+    double whole = round(exact), message = ports_written(base, bytes);
+    double width = whole >= 1 ? ceil(message / whole) : 0;
+    if (plan->is_slowed || plan->request_width || fabs(exact - whole) > limits.about * whole ||
+        width < limits.least_port || width >= base->noc.request_bytes_per_cycle ||
+        ceil(message / width) != whole) {
+        return false;
+    }
+    plan->request_width = base->noc.request_bytes_per_cycle = (uint32_t)width;
+    return true;
+}
+
 /*
  * Without the driver's word: what was written, in pieces that L2 reads the rest of where it fetches
  * more than a message has. What reads move is memory's rate, if they fill it, else at most what its
@@ -292,7 +310,7 @@ static void take_writes(struct bandwidth_plan *plan, struct model *base, const j
 {
     double read = ports_measured(root, "read_bandwidth"),
            write = ports_measured(root, "write_bandwidth");
-    double out = ports_message_cycles(base, bytes, base->noc.request_bytes_per_cycle);
+    double out = ports_write_cycles(base, bytes);
     bool is_of_port = write > limits.apart * ports_rate(base, root, bytes, out) &&
                       !(plan->is_slowed && write > read);
     double bus = bus_of(&base->dram) * reached(&base->dram);
@@ -302,6 +320,9 @@ static void take_writes(struct bandwidth_plan *plan, struct model *base, const j
         return;
     }
     bool is_part = bytes < fetched_by_l2(base, root);
+    if (!is_part && narrow_port(plan, base, root, bytes)) {
+        return;
+    }
     if (is_part && !plan->is_slowed && 2 * write > read && 2 * write < bus) {
         plan->has_clock = plan->is_slowed = cut_bus(base, bus / (2 * write));
         return; /* half of what passes is read */
@@ -321,9 +342,11 @@ static void take_writes(struct bandwidth_plan *plan, struct model *base, const j
  * itself, at least.
  */
 static uint32_t width_for(double rate, double alone, const struct model *base, const json_t *root,
-                          uint32_t bytes, uint32_t width)
+                          uint32_t bytes, bool is_written)
 {
-    double message = base->noc.header_bytes + bytes;
+    const struct noc_spec *noc = &base->noc;
+    uint32_t width = is_written ? noc->request_bytes_per_cycle : noc->reply_bytes_per_cycle;
+    double message = is_written ? ports_written(base, bytes) : noc->header_bytes + bytes;
     double exact = rate > 0 ? ports_rate(base, root, bytes, 1) / rate : 0; /* cycles of a message */
     double cycles = floor(exact / (1 - limits.noise));
     double wide = cycles >= 1 ? ceil(message / cycles) : 0;
@@ -399,13 +422,12 @@ void model_take_bandwidth(struct bandwidth_plan *plan, struct model *base, const
     open_way(plan, base, root);
     double written = ports_measured(root, "write_bandwidth");
     bool is_filled = !is_told(root) && reads_fill_memory(base, root, bytes);
-    plan->request_width =
-        width_for(is_filled ? 0 : written, 0, base, root, bytes, noc->request_bytes_per_cycle);
+    plan->request_width = width_for(is_filled ? 0 : written, 0, base, root, bytes, true);
     plan->reply_width = width_for(ports_measured(root, "read_bandwidth"), ports_alone(root), base,
-                                  root, bytes, noc->reply_bytes_per_cycle);
+                                  root, bytes, false);
     bool is_port_told = plan->request_width || plan->reply_width;
     if (!plan->reply_width && !plan->is_open) {
-        plan->reply_width = ports_width_by_pace(base, root, fetched_through_l1(base, root));
+        plan->reply_width = ports_width_by_pace(base, root, fetched_through_l1(base, root), bytes);
         plan->is_reply_paced = plan->reply_width > 0;
     }
     plan->has_pace = ports_take_pace(&base->sm.lanes, root);

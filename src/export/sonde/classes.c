@@ -11,13 +11,16 @@
 
 /* Fixed by: sample_classes(), and the chains of tests/infer/h200. */
 static const struct {
-    double outside, apart, same, tail, late;
+    double outside, apart, same, tail, late, whole;
+    uint64_t most_slices;
 } limits = {
-    .tail = 0.1,     /* share of hits that have waited for something else, at most. Chosen */
-    .late = 16,      /* cycles: less is how far a slice lies. Chosen */
-    .outside = 0.05, /* share of a class that its quantiles leave out at either end */
-    .same = 1.5,     /* cycles between two medians that should be one */
-    .apart = 0.05,   /* of two shares of about a thousand lines: three standard deviations */
+    .whole = 0.2, /* of a slice: what a class of hits lacks of a whole number of them. Chosen */
+    .most_slices = 64, /* more are not told apart from chance by some thousand lines */
+    .tail = 0.1,       /* share of hits that have waited for something else, at most. Chosen */
+    .late = 16,        /* cycles: less is how far a slice lies. Chosen */
+    .outside = 0.05,   /* share of a class that its quantiles leave out at either end */
+    .same = 1.5,       /* cycles between two medians that should be one */
+    .apart = 0.05,     /* of two shares of about a thousand lines: three standard deviations */
 };
 
 static const json_t *classes_of(const json_t *cache)
@@ -115,6 +118,37 @@ double class_mean(const json_t *cache, double otherwise)
         shares += json_number_of(one, "share");
     }
     return shares > 0 ? sum / shares : otherwise;
+}
+
+/* So many slices of equal share make up the classes, each of which is one latency: else false. */
+static bool are_slices(const json_t *classes, uint64_t slices)
+{
+    double sum = 0;
+    size_t i;
+    json_t *one;
+    json_array_foreach(classes, i, one)
+    {
+        double exact = json_number_of(one, "share") * (double)slices, whole = round(exact);
+        double broad = json_number_of(one, "high") - json_number_of(one, "low");
+        if (whole < 1 || fabs(exact - whole) > limits.whole || broad > limits.same) {
+            return false;
+        }
+        sum += whole;
+    }
+    return sum == (double)slices;
+}
+
+uint64_t class_slices(const json_t *l2)
+{
+    const json_t *classes = classes_of(l2);
+    uint64_t slices = json_array_size(classes);
+    if (slices < 3) { /* two may be parts, or translation that missed */
+        return 0;
+    }
+    while (slices <= limits.most_slices && !are_slices(classes, slices)) {
+        slices++;
+    }
+    return slices <= limits.most_slices ? slices : 0;
 }
 
 /* A class's lines at home: from `begin` on, over `width`. Its copies lie `copy` farther; where they

@@ -93,14 +93,15 @@ static bool keeps_slices(const struct model_text *t, const json_t *l2, const str
 }
 
 /*
- * How many slices the L2 that was measured as a whole is cut into: as many as the base has, if that
- * many give the same whole: sets in turn under modulo, or the lowest bits of a set's number.
+ * How many slices the L2 that was measured as a whole is cut into: as many as its hits show, or
+ * else the base has, if that many give the same whole: sets in turn under modulo, or the lowest
+ * bits of a set's number.
  */
 static uint64_t slice_count(const struct model_text *t, const json_t *l2, const struct geometry *g)
 {
     const json_t *index = json_object_get(l2, "set_index");
     const char *kind = saved_text(index, "kind", "unknown");
-    uint64_t slices = t->base->l2_slices;
+    uint64_t shown = class_slices(l2), slices = shown ? shown : t->base->l2_slices;
     if (g->is_guess || g->ways_per_set || strcmp(kind, "map") == 0) {
         return 1;
     }
@@ -157,8 +158,9 @@ static void slice_lines(struct model_text *t, const json_t *l2, const struct geo
     bool keeps = keeps_slices(t, l2, g);
     if (!keeps || slices != t->base->l2_slices) {
         model_line(t, 1,
-                   g->rows.slices ? "measured: a row's lines"
-                                  : "as far as the base's slices divide the sets",
+                   g->rows.slices               ? "measured: a row's lines"
+                   : slices == class_slices(l2) ? "measured: the classes of hits"
+                                                : "as far as the base's slices divide the sets",
                    "slices: %" PRIu64, slices);
     }
     if (!keeps) {
@@ -408,10 +410,19 @@ bool model_widen_line(struct model *base, const json_t *root)
     return true;
 }
 
+static void hit_line(struct model_text *t, const struct latency_plan *plan)
+{
+    if (plan->l2_hit != t->base->l2.hit_cycles) {
+        model_line(t, 1, "half of what a load that hits it leaves",
+                   "hit_latency: %" PRIu32 " cycles", plan->l2_hit);
+    }
+}
+
 /* An L2 whose geometry is the base's: what was told beside it. */
 static void unknown_lines(struct model_text *t, const json_t *l2, const struct geometry *g,
-                          const struct parts_plan *parts)
+                          const struct latency_plan *plan)
 {
+    const struct parts_plan *parts = &plan->parts;
     const struct cache_spec *base = &t->base->l2;
     uint64_t fetched = 0;
     uint32_t base_parts = t->base->l2_parts.count;
@@ -421,12 +432,14 @@ static void unknown_lines(struct model_text *t, const json_t *l2, const struct g
                       fetched != base->sector_bytes && base->line_bytes % fetched == 0;
     bool is_kept = parts->count == base_parts && !forgets_clusters(t) && !t->bandwidth.is_open &&
                    !model_tells_crossing(t, parts) && !t->has_wide_line &&
-                   parts->copy_cycles == t->base->l2_parts.copy_cycles;
+                   parts->copy_cycles == t->base->l2_parts.copy_cycles &&
+                   plan->l2_hit == base->hit_cycles;
     bool has_policy = l2 && tells_victims(l2, base);
     if (!is_apart && !is_new && !has_sector && !has_policy && is_kept) {
         return;
     }
     model_line(t, 0, "", "l2:");
+    hit_line(t, plan);
     model_open_l2(t);
     if (is_new) {
         model_line(t, 1, "measured", "enabled: true");
@@ -475,10 +488,11 @@ uint64_t model_l2(struct model_text *t, const struct latency_plan *plan)
     }
     whole_geometry(&g, t, l2, parts);
     if (!l2 || !g.is_known) {
-        unknown_lines(t, l2, &g, parts);
+        unknown_lines(t, l2, &g, plan);
         return t->base->l2_slices;
     }
     if (part_lines(t, l2, &g, parts)) {
+        hit_line(t, plan);
         model_copy_line(t, parts);
         model_open_l2(t);
         bool has_classes = json_array_size(json_object_get(l2, "hit_latencies")) > 0;
@@ -494,6 +508,7 @@ uint64_t model_l2(struct model_text *t, const struct latency_plan *plan)
     if (!t->base->l2.enabled) {
         model_line(t, 1, "measured", "enabled: true");
     }
+    hit_line(t, plan);
     model_single_lines(t);
     if (parts->is_apart && parts->slices == slices) {
         model_distances(t, l2, parts);

@@ -89,7 +89,8 @@ static uint32_t rest(double whole, double terms)
     return left > 0 ? (uint32_t)left : 0;
 }
 
-/* The network: what is left of a load that hits L2, and half of it each way. */
+/* The network: what is left of a load that hits L2, and half of it each way. Where the base's L2
+ * alone takes longer, it takes half of that. */
 static void plan_l2(struct latency_plan *plan, const struct model_text *t, double l2_hit)
 {
     const struct model *base = t->base;
@@ -98,8 +99,10 @@ static void plan_l2(struct latency_plan *plan, const struct model_text *t, doubl
     if (is_class && json_array_size(json_object_get(l2, "hit_latencies"))) {
         l2_hit = class_nearest(l2, &plan->parts) - plan->issue.record_cycles;
     }
-    uint32_t both = rest(l2_hit, plan->lsu + base->l2.hit_cycles +
-                                     way_network_extra(base, way_load_bytes(base)));
+    double before = plan->lsu + way_network_extra(base, way_load_bytes(base));
+    uint32_t left = rest(l2_hit, before);
+    plan->l2_hit = left < plan->l2_hit ? left / 2 : plan->l2_hit;
+    uint32_t both = rest(l2_hit, before + plan->l2_hit);
     struct halves halves = way_halves(both, base->noc.reply_cycles, base->noc.request_cycles);
     plan->reply = halves.first;
     plan->request = halves.second;
@@ -137,7 +140,7 @@ static void plan_memory(struct latency_plan *plan, const struct model_text *t, d
         beyond -= plan->memory_of_kinds ? t->bandwidth.other_row : 0; /* walks find rows open */
     }
     plan->dram_fixed =
-        rest(beyond + l2->hit_cycles, l2->miss_cycles + l2->fill_cycles + way_dram(t, fetched));
+        rest(beyond + plan->l2_hit, l2->miss_cycles + l2->fill_cycles + way_dram(t, fetched));
 }
 
 /*
@@ -373,11 +376,11 @@ static void plan_translation(struct latency_plan *plan, const struct model_text 
     double walk = plan->tlb_l2_hit;
     walk += has_second ? second.value - l2->miss_cycles - l2->fill_cycles : 0;
     /* Reads that L2 alone would take longer for were no reads. */
-    while (plan->walker_levels > 0 && walk < (double)plan->walker_levels * t->base->l2.hit_cycles) {
+    while (plan->walker_levels > 0 && walk < (double)plan->walker_levels * plan->l2_hit) {
         plan->walker_levels--;
         memset(plan->walker_span, 0, sizeof(plan->walker_span));
     }
-    plan->walker = rest(walk, (double)plan->walker_levels * t->base->l2.hit_cycles);
+    plan->walker = rest(walk, (double)plan->walker_levels * plan->l2_hit);
 }
 
 /* What the misses of the outermost cache of constants leave of the way to L2; 0: not told. */
@@ -510,6 +513,7 @@ void latencies_plan(struct latency_plan *plan, const struct model_text *t)
         .lsu = base->sm.lsu_cycles,
         .request = base->noc.request_cycles,
         .reply = base->noc.reply_cycles,
+        .l2_hit = base->l2.hit_cycles,
         .l1_hit = base->l1_data.hit_cycles,
         .l1_through = base->l1_data.miss_cycles + base->l1_data.fill_cycles,
         .dram_fixed = base->dram.fixed_cycles,

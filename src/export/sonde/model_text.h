@@ -70,20 +70,34 @@ double ports_sms(const struct model *base, const json_t *root);
 double ports_clock_hz(const struct model *base, const json_t *root);
 /* Bytes a cycle that one SM gets by itself, with many loads under way, at least; 0: not told. */
 double ports_alone(const json_t *root);
+/* What each SM gets where all have as many loads under way, of what one gets by itself; 1: not
+ * told.
+ */
+double ports_together(const struct model *base, const json_t *root);
 /* Bytes a second through the ports of all SMs, in messages of a header and `bytes`; `cycles`: what
  * one takes. */
 double ports_rate(const struct model *base, const json_t *root, uint32_t bytes, double cycles);
 double ports_message_cycles(const struct model *base, uint32_t bytes, uint32_t width);
+/* Bytes of a message that writes so many, whole sectors; and what it takes, and a reply with so
+ * many. */
+uint32_t ports_written(const struct model *base, uint32_t bytes);
+double ports_write_cycles(const struct model *base, uint32_t bytes);
+double ports_read_cycles(const struct model *base, uint32_t bytes);
 /* Whether `cycles` is a whole number of them as exactly as rates are measured. */
 bool ports_are_whole(double cycles, double whole);
 /* Whether what all SMs wrote, or read, passes their ports in lines of L2, and not in what a miss
  * fetches. */
 bool ports_move_lines(uint32_t *line, const json_t *root, const struct model *base,
                       uint32_t fetched);
+/* Whether ports pass what was written in messages of all of a warp's words, and not in the least
+ * that were written at once. */
+bool ports_write_words(const json_t *root, const struct model *base, uint32_t least,
+                       uint32_t words);
 
 /* How wide a port is through which a full warp's requests, of `bytes` each, were answered; 0: as
- * the base's, or not told. */
-uint32_t ports_width_by_pace(const struct model *base, const json_t *root, uint32_t bytes);
+ * the base's, or not told. Streams ask for up to most_bytes. */
+uint32_t ports_width_by_pace(const struct model *base, const json_t *root, uint32_t bytes,
+                             uint32_t most_bytes);
 /* A load/store unit that is no slower than loads in flight were seen to be. True: it has changed.
  */
 bool ports_take_pace(struct lanes_spec *lanes, const json_t *root);
@@ -178,6 +192,7 @@ struct latency_plan {
     struct parts_plan parts;
     uint32_t lsu, lsu_local, lsu_readonly; /* of local and read-only loads; 0: as others */
     uint32_t request, reply;               /* of the network */
+    uint32_t l2_hit;                       /* less than the base's where that is too long */
     uint32_t l1_hit, l1_through;           /* on a miss: miss and fill together */
     uint32_t dram_fixed;
     const char *memory_of_kinds; /* how it follows from kinds of access; NULL: it does not */
@@ -212,6 +227,8 @@ void model_leave_late_hits(json_t *root);
 bool class_shows_copies(const json_t *l2, uint32_t copy_cycles);
 /* Of timed hits as of untimed ones, which have no median: the mean of their classes, if told. */
 double class_mean(const json_t *cache, double otherwise);
+/* As few slices as classes of hits can be of, each at one distance; 0: they do not tell. */
+uint64_t class_slices(const json_t *l2);
 /* The hit of the nearest slice, with what its record adds. */
 double class_nearest(const json_t *l2, const struct parts_plan *parts);
 /* The line `slice_latency`: how far each slice of a part lies, from the classes of hits. */

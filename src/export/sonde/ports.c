@@ -33,19 +33,32 @@ double ports_measured(const json_t *root, const char *key)
     return saved_value(&value, json_object_get(root, "memory"), key) ? value.value : 0;
 }
 
-double ports_alone(const json_t *root)
+/* Bytes a cycle of the shape of infer/device/memory.c that has so many loads under way; 0: none. */
+static double with_so_many(const json_t *root, double requests)
 {
-    /* The shapes of infer/device/memory.c begin with those of one SM. */
-    static const double requests[] = {1, 32, 256};
-    const json_t *points = json_object_get(root, "loaded_latency");
-    double most = 0;
-    for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++) {
-        const json_t *point = json_array_get(points, i);
-        if (json_number_of(point, "requests") == requests[i]) {
-            most = fmax(most, json_number_of(point, "bytes_per_cycle"));
+    size_t i;
+    json_t *point;
+    json_array_foreach(json_object_get(root, "loaded_latency"), i, point)
+    {
+        if (json_number_of(point, "requests") == requests) {
+            return json_number_of(point, "bytes_per_cycle");
         }
     }
-    return most;
+    return 0;
+}
+
+#define ALONE 256.0 /* the most loads of one SM by itself */
+
+double ports_alone(const json_t *root)
+{
+    return fmax(fmax(with_so_many(root, 1), with_so_many(root, 32)), with_so_many(root, ALONE));
+}
+
+double ports_together(const struct model *base, const json_t *root)
+{
+    double one = with_so_many(root, ALONE);
+    double all = with_so_many(root, ALONE * ports_sms(base, root));
+    return one > 0 && all > 0 ? all / (one * ports_sms(base, root)) : 1;
 }
 
 double ports_clock_hz(const struct model *base, const json_t *root)
@@ -70,28 +83,61 @@ double ports_message_cycles(const struct model *base, uint32_t bytes, uint32_t w
     return width > 0 ? ceil(((double)base->noc.header_bytes + bytes) / width) : 0;
 }
 
-/* A whole number of cycles for each message is the measured rate. */
-static bool is_of_port(double rate, const struct model *base, const json_t *root, uint32_t bytes,
-                       uint32_t width)
+uint32_t ports_written(const struct model *base, uint32_t bytes)
 {
-    double passes = ports_rate(base, root, bytes, ports_message_cycles(base, bytes, width));
-    return rate > 0 && width > 0 && ports_are_whole(rate / passes, 1);
+    return (base->noc.folds_header ? 0 : base->noc.header_bytes) + bytes;
+}
+
+double ports_write_cycles(const struct model *base, uint32_t bytes)
+{
+    uint32_t width = base->noc.request_bytes_per_cycle;
+    return width > 0 ? ceil((double)ports_written(base, bytes) / width) : 0;
+}
+
+double ports_read_cycles(const struct model *base, uint32_t bytes)
+{
+    return ports_message_cycles(base, bytes, base->noc.reply_bytes_per_cycle);
+}
+
+/* A message for each such number of cycles is the measured rate. */
+static bool is_of_port(double rate, const struct model *base, const json_t *root, uint32_t bytes,
+                       double cycles)
+{
+    double passes = ports_rate(base, root, bytes, cycles);
+    return rate > 0 && cycles > 0 && ports_are_whole(rate / passes, 1);
+}
+
+/* With a header or without: which of them is not told, and the base's may be the other. */
+static bool is_sent_by_port(double rate, const struct model *base, const json_t *root,
+                            uint32_t bytes)
+{
+    uint32_t width = base->noc.request_bytes_per_cycle;
+    return is_of_port(rate, base, root, bytes, ports_write_cycles(base, bytes)) ||
+           is_of_port(rate, base, root, bytes, ports_message_cycles(base, bytes, width));
 }
 
 bool ports_move_lines(uint32_t *line, const json_t *root, const struct model *base,
                       uint32_t fetched)
 {
-    const struct noc_spec *noc = &base->noc;
     double read = ports_measured(root, "read_bandwidth"),
            write = ports_measured(root, "write_bandwidth");
     uint64_t whole = base->l2.line_bytes;
     saved_u64(&whole, saved_cache(root, "l2"), "line");
     *line = whole <= limits.longest_line ? (uint32_t)whole : 0;
-    bool is_sent = is_of_port(write, base, root, *line, noc->request_bytes_per_cycle) &&
-                   !is_of_port(write, base, root, fetched, noc->request_bytes_per_cycle);
-    bool is_got = is_of_port(read, base, root, *line, noc->reply_bytes_per_cycle) &&
-                  !is_of_port(read, base, root, fetched, noc->reply_bytes_per_cycle);
+    bool is_sent =
+        is_sent_by_port(write, base, root, *line) && !is_sent_by_port(write, base, root, fetched);
+    bool is_got = is_of_port(read, base, root, *line, ports_read_cycles(base, *line)) &&
+                  !is_of_port(read, base, root, fetched, ports_read_cycles(base, fetched));
     return *line > fetched && *line % fetched == 0 && is_power_of_two(*line) && (is_sent || is_got);
+}
+
+bool ports_write_words(const json_t *root, const struct model *base, uint32_t least, uint32_t words)
+{
+    double write = ports_measured(root, "write_bandwidth");
+    double few = write > 0 ? ports_rate(base, root, least, 1) / write : 0;
+    double many = write > 0 ? ports_rate(base, root, words, 1) / write : 0;
+    return least < words && few >= 1 && !ports_are_whole(few, round(few)) &&
+           ports_are_whole(many, round(many));
 }
 
 /* ---- how fast a warp's requests leave and come back ---- */
@@ -108,18 +154,41 @@ static uint32_t request_cycles(const json_t *root)
     return is_whole ? (uint32_t)whole : 0;
 }
 
-uint32_t ports_width_by_pace(const struct model *base, const json_t *root, uint32_t bytes)
+/* The width of a port that a message of so many bytes passes in so many cycles: a power of two, if
+ * there is one, else the least. */
+static uint32_t width_of_pace(uint32_t message, uint32_t cycles)
+{
+    uint32_t least = (message + cycles - 1) / cycles, width = 1;
+    while (width < least) {
+        width *= 2;
+    }
+    return cycles > 1 && width <= (message - 1) / (cycles - 1) ? width : least;
+}
+
+/* Whether a port so wide passes what was read, of all SMs and of one alone, in messages of so many
+ * bytes. */
+static bool passes_reads(const struct model *base, const json_t *root, uint32_t bytes,
+                         uint32_t width)
+{
+    double cycles = ports_message_cycles(base, bytes, width);
+    double most = (1 + limits.exact) * ports_rate(base, root, bytes, cycles);
+    return ports_measured(root, "read_bandwidth") <= most && ports_alone(root) * cycles <= bytes;
+}
+
+uint32_t ports_width_by_pace(const struct model *base, const json_t *root, uint32_t bytes,
+                             uint32_t most_bytes)
 {
     uint32_t cycles = request_cycles(root), width = base->noc.reply_bytes_per_cycle;
     uint32_t message = base->noc.header_bytes + bytes;
     double own = width > 0 ? ports_message_cycles(base, bytes, width) : 1;
-    bool has_rate = ports_measured(root, "read_bandwidth") > 0 || ports_alone(root) > 0;
-    /* Slower than the port may be the unit, so a rate that was measured says more. */
-    if (cycles == 0 || cycles == own || (cycles > own && has_rate)) {
+    if (cycles == 0 || cycles == own) {
         return 0;
     }
-    uint32_t needed = (message + cycles - 1) / cycles;
-    return needed >= limits.least_width ? needed : 0;
+    uint32_t needed =
+        cycles > own ? width_of_pace(message, cycles) : (message + cycles - 1) / cycles;
+    /* Slower than the port may be the unit, so rates that were measured say more. */
+    bool is_refuted = cycles > own && !passes_reads(base, root, most_bytes, needed);
+    return needed >= limits.least_width && !is_refuted ? needed : 0;
 }
 
 /* What stands around a load in the time of one: two operations, a branch, a barrier; 0: not told.

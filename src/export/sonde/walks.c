@@ -127,11 +127,27 @@ static void plan_reads(struct latency_plan *plan, const struct model_text *t, do
     plan_spans(plan, t, &reads);
 }
 
+/* What a hit of L2 takes more whose translation was walked at the other end of the page table, than
+ * the walk; negative: not told. */
+static double more_of_jumps(const struct model_text *t)
+{
+    double hit, jumped;
+    struct saved_value walk;
+    if (model_has_second_tlb(t) || !saved_pattern(&hit, t->root, "P1") ||
+        !saved_pattern(&jumped, t->root, "P3-jump") ||
+        !saved_value(&walk, saved_tlb(t->root, "l1_tlb"), "miss_penalty")) {
+        return -1;
+    }
+    return fmax(0, jumped - hit - walk.value);
+}
+
 void walks_plan(struct latency_plan *plan, const struct model_text *t)
 {
-    double near, far, l2_hit, memory, jump;
+    double near, far, l2_hit, memory, jump, more = more_of_jumps(t);
     if (shows_no_jump(t->root)) {
         plan->window_switch = 0;
+    } else if (more >= 0) {
+        plan->window_switch = (uint32_t)round(more);
     }
     if (!saved_pattern(&near, t->root, "P3") || !saved_pattern(&far, t->root, "P5") ||
         !saved_pattern(&l2_hit, t->root, "P1") || !saved_pattern(&memory, t->root, "P4") ||

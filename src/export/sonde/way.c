@@ -15,7 +15,9 @@
 /* Chosen; lines of 128 bytes through a port of 16 would come to 0.89 of the same rate, at most. */
 static const struct {
     double bytes, usual_port, least, most, whole;
+    uint32_t words;
 } parts = {
+    .words = 128,     /* bytes that a warp's words are */
     .bytes = 32,      /* what a warp asks for at once, at least */
     .usual_port = 32, /* bytes a cycle */
     .least = 0.895,   /* of what a port passes, that one SM gets */
@@ -72,6 +74,7 @@ static uint32_t writes_whole(const json_t *root, const struct model *base)
     bool is_told = saved_u64(&fetched, saved_cache(root, "l2"), "fetch_granularity") && read > 0 &&
                    write > parts.whole * read;
     uint32_t most = base->sm.coalesce.segment_bytes;
+    most = most < parts.words ? parts.words : most;
     return is_told && is_power_of_two(fetched) ? (fetched < most ? (uint32_t)fetched : most) : 0;
 }
 
@@ -89,7 +92,9 @@ uint32_t way_segment(const json_t *root, const struct model *base)
     }
     uint32_t line, whole = writes_whole(root, base);
     if (segment < whole) {
-        return whole;
+        uint64_t reach = 0; /* no message is of several lines of L2 */
+        bool is_wide = saved_u64(&reach, saved_cache(root, "l2"), "line") && reach >= parts.words;
+        return is_wide && ports_write_words(root, base, whole, parts.words) ? parts.words : whole;
     }
     return ports_move_lines(&line, root, base, (uint32_t)segment) ? line : (uint32_t)segment;
 }
