@@ -94,7 +94,7 @@ holds slower noc 'request_width: 19 B'
 
 over classes gtx780
 holds classes l2 'slices: 12 '
-holds classes l2 'slice_latency: \[0, 8, 16, 16, 24, 24, 24, 32, 32, 32, 40, 40\]'
+holds classes l2 'slice_latency: \[24, 40, 24, 32, 16, 32, 0, 24, 40, 16, 32, 8\]'
 
 over jump gtx780
 grep -q '^  switch_latency: 0 cycles' jump.yaml || fail "a jump that cost nothing takes the base's time"

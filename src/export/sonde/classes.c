@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "export/sonde/model_text.h"
+#include "util/divisor.h"
 #include "util/glue/json_glue.h"
 
 /* Fixed by: sample_classes(), and the chains of tests/infer/h200. */
@@ -211,23 +212,47 @@ double class_nearest(const json_t *l2, const struct parts_plan *parts)
     return round(ends.begin + ends.width / 2 / (double)(own ? own : 1));
 }
 
-void model_distances(struct model_text *t, const json_t *l2, const struct parts_plan *parts)
+/* How far the k-th slice lies, from the nearest on. */
+static double distance_of(const json_t *l2, const struct parts_plan *parts, uint64_t k)
 {
     const json_t *classes = classes_of(l2);
-    uint64_t slices = parts->slices, done = 0;
-    double share = 0, nearest = class_nearest(l2, parts);
-    struct strbuf list = {0};
+    uint64_t done = 0;
+    double share = 0;
     for (size_t i = 0; i < json_array_size(classes); i++) {
-        const json_t *one = json_array_get(classes, i);
-        struct ends ends = class_ends(one, parts->copy_cycles);
+        struct ends ends = class_ends(json_array_get(classes, i), parts->copy_cycles);
         share += class_share(l2, i, parts->record_cycles);
-        uint64_t until = slices_until(classes, i + 1, share, slices);
-        for (uint64_t k = done; k < until; k++) {
+        uint64_t until = slices_until(classes, i + 1, share, parts->slices);
+        if (k < until) {
             double along = ((double)(k - done) + 0.5) / (double)(until - done);
-            double more = ends.begin + along * ends.width - nearest;
-            strbuf_printf(&list, "%s%.0f", k ? ", " : "", more > 0.5 ? more : 0);
+            return ends.begin + along * ends.width - class_nearest(l2, parts);
         }
         done = until > done ? until : done;
+    }
+    return 0;
+}
+
+/*
+ * Which slices are near was not measured. Where lines go to them in turn, neighbours in a row are
+ * dealt out over near and far ones, so that any few lines beside each other have both, beginning in
+ * the middle; a hash does so by itself.
+ */
+static uint64_t dealt(uint64_t k, uint64_t slices)
+{
+    uint64_t step = slices * 3 / 8 + 1;
+    while (common_divisor(step, slices) != 1) {
+        step++;
+    }
+    return (slices / 2 + k * step) % slices;
+}
+
+void model_distances(struct model_text *t, const json_t *l2, const struct parts_plan *parts)
+{
+    uint64_t slices = parts->slices;
+    bool is_dealt = parts->count == 1 && class_slices(l2) == slices;
+    struct strbuf list = {0};
+    for (uint64_t k = 0; k < slices; k++) {
+        double more = distance_of(l2, parts, is_dealt ? dealt(k, slices) : k);
+        strbuf_printf(&list, "%s%.0f", k ? ", " : "", more > 0.5 ? more : 0);
     }
     model_line(t, 1, "measured: the classes of hits, l2.hit_latencies", "slice_latency: [%s]",
                strbuf_text(&list));

@@ -426,7 +426,9 @@ static bool prefers_dense(const struct level *level, const struct sample *dense,
     size_t count, others;
     double many = median_of_misses(level, dense, &count);
     double few = median_of_misses(level, all, &others);
-    return level->uneven ? many < limits.sooner * few : isfinite(many) && !is_farther(many, few);
+    double past = level->timing.beneath_cycles; /* of a few lines, too */
+    double near = isfinite(past) && past > few ? past : few;
+    return level->uneven ? many < limits.sooner * few : isfinite(many) && !is_farther(many, near);
 }
 
 /*

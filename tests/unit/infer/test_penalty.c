@@ -235,8 +235,8 @@ static void hits_in_the_mirror_are_those_that_no_other_work_slowed(void **state)
 }
 
 /* What a miss of a first level takes that lines far apart tell as MEMORY, and many side by side as
- * `beside`. */
-static double penalty_beside(uint32_t beside, bool uneven)
+ * `beside`; past: of loads past it. */
+static double penalty_beside(uint32_t beside, bool uneven, double past)
 {
     static const struct level_info info = {"l1_data", "sm", "ca", "", "cg", 0, 0, ""};
     struct toy toy = {.beside = beside};
@@ -248,6 +248,7 @@ static double penalty_beside(uint32_t beside, bool uneven)
     level.timing.ceiling = 2 * HIGH;
     level.timing.miss_cycles = level.timing.miss_between = MEMORY;
     level.uneven = uneven;
+    level.timing.beneath_cycles = past;
     level.line.bytes = LINE;
     level.fit.stride = 8ULL * LINE;
     level.fit.count = 16;
@@ -262,10 +263,13 @@ static double penalty_beside(uint32_t beside, bool uneven)
 static void many_lines_say_how_far_l2_is(void **state)
 {
     (void)state;
-    assert_true(penalty_beside(MEMORY + 40, false) == MEMORY + 40);
-    assert_true(penalty_beside(MEMORY - 40, false) == MEMORY - 40);
-    assert_true(penalty_beside(MEMORY + 40, true) == MEMORY); /* noise slows some */
-    assert_true(penalty_beside(2 * MEMORY, false) == MEMORY); /* those have missed L2, too */
+    assert_true(penalty_beside(MEMORY + 40, false, MEMORY) == MEMORY + 40);
+    assert_true(penalty_beside(MEMORY - 40, false, MEMORY) == MEMORY - 40);
+    assert_true(penalty_beside(MEMORY + 40, true, MEMORY) == MEMORY); /* noise slows some */
+    assert_true(penalty_beside(2 * MEMORY, false, MEMORY) ==
+                MEMORY); /* those have missed L2, too */
+    assert_true(penalty_beside(2 * MEMORY, false, 1.9 * MEMORY) ==
+                2 * MEMORY); /* the few are near */
 }
 
 int main(void)
