@@ -156,7 +156,10 @@ bool saved_shares(const json_t *root, const char *id, const char *other)
 
 bool saved_is_of_cluster(const json_t *cache)
 {
-    return strcmp(saved_text(cache, "scope", ""), "cluster") == 0;
+    const char *scope = saved_text(cache, "scope", "");
+    uint64_t count;
+    bool is_single = strcmp(scope, "gpu") == 0 && saved_u64(&count, cache, "count") && count == 1;
+    return is_single || strcmp(scope, "cluster") == 0;
 }
 
 const json_t *saved_tlb(const json_t *root, const char *id)

@@ -24,7 +24,8 @@ const json_t *saved_tlb(const json_t *root, const char *id);
 /* Whether the cache `id` was found to be the same as `other`. */
 bool saved_shares(const json_t *root, const char *id, const char *other);
 
-/* Whether a cache was found to serve a cluster of SMs; false also where `cache` is NULL. */
+/* Whether a cache was found to serve a cluster of SMs, or all of them, as one cluster; false also
+ * where `cache` is NULL. */
 bool saved_is_of_cluster(const json_t *cache);
 
 /* An attribute that was measured, as a number. */

@@ -55,6 +55,11 @@ def classes(root):
     cache(root, "l2").update({"sets": put(96), "size": put(96 * 16 * 128, "B"), "line": put(128, "B"), "ways": put(16),
                               "set_index": {"kind": "modulo", "confidence": 0.97, "evidence": "l2.1"}})
     cache(root, "l2").pop("ways_per_set", None)
+def single(root):
+    second = cache(root, "constant_l15")
+    second.clear()
+    second.update({"id": "constant_l15", "present": True, "scope": "gpu", "count": put(1), "size": put(32768, "B"), "line": put(256, "B"),
+                   "sets": put(16), "ways": put(8), "fetch_granularity": put(64, "B"), "hit_latency": put(110, "cycles")})
 def jump(more):
     def change(root):
         penalty = next(one for one in root["tlbs"] if one["id"] == "l1_tlb")["miss_penalty"]["value"]
@@ -64,7 +69,7 @@ def jump(more):
         root["latency_patterns"] = rows
     return change
 for name, change in (("near", near), ("filled", filled), ("alone", alone), ("pace", pace), ("lines", lines), ("written", written),
-                     ("slower", slower), ("classes", classes), ("jump", jump(0)), ("switch", jump(100))):
+                     ("slower", slower), ("classes", classes), ("single", single), ("jump", jump(0)), ("switch", jump(100))):
     keep(name, change)
 PY
 over near v100
@@ -95,6 +100,9 @@ holds slower noc 'request_width: 19 B'
 over classes gtx780
 holds classes l2 'slices: 12 '
 holds classes l2 'slice_latency: \[24, 40, 24, 32, 16, 32, 0, 24, 40, 16, 32, 8\]'
+
+over single gtx780 # a cache of constants of all SMs is that of one cluster
+grep -q '^clusters: 1 ' single.yaml && holds single constant_l15 'scope: cluster ' || fail "clusters: $(grep '^clusters' single.yaml)"
 
 over jump gtx780
 grep -q '^  switch_latency: 0 cycles' jump.yaml || fail "a jump that cost nothing takes the base's time"
