@@ -221,7 +221,7 @@ equals table l1_data mergers 14 "loads that join a line"
 equals table l1_data merger lane "lanes count"
 [ "$(unit table lsu lanes_per_cycle)" = 32 ] || fail "lanes of a load leave in two cycles, where one was measured"
 equals paced sm instruction_interval 15 "three loads at a time, one in five cycles"
-equals paced noc reply_width 20 "a sector and its header in two cycles"
+equals paced noc reply_width 32 "a sector and its header in two cycles, through a usual port"
 
 # The way to constants is as short as misses of their first cache leave it; what misses the first cache hits a second whose hits were not timed.
 grep -q 'constant_l15' soon.yaml && [ "$(number soon constant_l15 enabled)" = false ] || fail "a second cache that is absent is there"

@@ -186,8 +186,11 @@ uint32_t ports_width_by_pace(const struct model *base, const json_t *root, uint3
     }
     uint32_t needed =
         cycles > own ? width_of_pace(message, cycles) : (message + cycles - 1) / cycles;
-    /* Slower than the port may be the unit, so rates that were measured say more. */
-    bool is_refuted = cycles > own && !passes_reads(base, root, most_bytes, needed);
+    /* Slower than the port may be the unit: rates that were measured say more, and of messages that
+     * are as long nothing else does. */
+    bool has_rate = ports_measured(root, "read_bandwidth") > 0 || ports_alone(root) > 0;
+    bool is_refuted = cycles > own && has_rate &&
+                      (bytes >= most_bytes || !passes_reads(base, root, most_bytes, needed));
     return needed >= limits.least_width && !is_refuted ? needed : 0;
 }
 
