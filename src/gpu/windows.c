@@ -16,8 +16,10 @@
  *                                                             reply; replies of DRAM from d + F on
  *     DRAM those before              min(s, m')               requests of memory
  *
- * at the same time. In the steady state a window is half of L long. Memory lags that much behind
- * SMs, and DRAM that much behind memory.
+ * at the same time. SMs go no further than max(m', s) + L / 2, which is half of L ahead of where
+ * memory then is: without that they would be ahead by turns of what a launch has begun with and of
+ * the rest of L, and one of the two would have little to do in each window. In the steady state a
+ * window is half of L long. Memory lags that much behind SMs, and DRAM that much behind memory.
  *
  * Device memory does not change while a window runs. SMs keep their stores back; between windows
  * these are published, SM after SM; then the atomics that memory has served happen, in its order. A
@@ -358,6 +360,13 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+static uint64_t sm_limit(const struct gpu *gpu, uint64_t memory_ps, uint64_t sm_ps)
+{
+    uint64_t last_ps = memory_ps > sm_ps ? memory_ps : sm_ps;
+    return earlier(later(earlier(memory_ps, sm_ps), gpu->lookahead_ps),
+                   later(last_ps, gpu->lookahead_ps / 2));
+}
+
 /* How far everybody may run; false: nothing is pending. */
 static bool window_open(struct window *window, struct gpu *gpu)
 {
@@ -382,7 +391,7 @@ static bool window_open(struct window *window, struct gpu *gpu)
     *window = (struct window){
         .gpu = gpu,
         .channels = channels,
-        .sm_limit_ps = later(first_ps, gpu->lookahead_ps),
+        .sm_limit_ps = sm_limit(gpu, memory_ps, sm_ps),
         .memory_limit_ps = earlier(earlier(sm_ps, answer_ps), later(memory_ps, gpu->lookahead_ps)),
         .dram_limit_ps = first_ps};
     return first_ps != ENGINE_NEVER;
