@@ -66,9 +66,11 @@ int gpu_boundaries_create(struct gpu *gpu)
     gpu->busy = calloc(gpu->model->sms, sizeof *gpu->busy);
     gpu->asking = calloc(gpu->model->sms, sizeof *gpu->asking);
     gpu->sm_next_ps = calloc(gpu->model->sms, sizeof *gpu->sm_next_ps);
-    if (!gpu->busy || !gpu->asking || !gpu->sm_next_ps) {
+    gpu->notes = aligned_alloc(_Alignof(struct gpu_notes), sizeof *gpu->notes);
+    if (!gpu->busy || !gpu->asking || !gpu->sm_next_ps || !gpu->notes) {
         return error_memory();
     }
+    memset(gpu->notes, 0, sizeof *gpu->notes);
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
         struct gpu_boundary *boundary = &gpu->boundary[i];
         *boundary = (struct gpu_boundary){.gpu = gpu, .sm = i};
@@ -89,7 +91,9 @@ void gpu_boundary_attach(struct gpu_boundary *boundary, struct mem_port *port)
                                              .lower = gpu->engine,
                                              .reply_source = gpu->noc_source,
                                              .out = on_out,
-                                             .out_ctx = boundary};
+                                             .out_ctx = boundary,
+                                             .answered = &gpu->notes->answered_sms,
+                                             .number = boundary->sm};
     gpu_mailbox_attach(&boundary->mailbox, port, gpu->next_source++);
 }
 
@@ -110,5 +114,6 @@ void gpu_boundaries_destroy(struct gpu *gpu)
     free(gpu->busy);
     free(gpu->asking);
     free(gpu->sm_next_ps);
+    free(gpu->notes);
     free(gpu->atomics.message);
 }

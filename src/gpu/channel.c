@@ -40,7 +40,9 @@ static int channel_create(struct gpu *gpu, struct gpu_channel *channel, uint32_t
                                             .lower = channel->engine,
                                             .reply_source = source,
                                             .out = on_out,
-                                            .outlet = {.reply = channel_reply, .self = channel}};
+                                            .outlet = {.reply = channel_reply, .self = channel},
+                                            .asked = &gpu->notes->asked_channels,
+                                            .number = number};
     channel->port = mem_dram_port(channel->dram);
     gpu_mailbox_attach(&channel->mailbox, &channel->port, gpu->next_source++);
     return 0;
@@ -54,6 +56,12 @@ int gpu_channels_create(struct gpu *gpu)
         return error_memory();
     }
     memset(gpu->channel, 0, bytes); /* it may be destroyed half made */
+    gpu->busy_channels = calloc(gpu->model->dram.channels, sizeof *gpu->busy_channels);
+    gpu->answering = calloc(gpu->model->dram.channels, sizeof *gpu->answering);
+    gpu->channel_next_ps = calloc(gpu->model->dram.channels, sizeof *gpu->channel_next_ps);
+    if (!gpu->busy_channels || !gpu->answering || !gpu->channel_next_ps) {
+        return error_memory();
+    }
     int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < gpu->model->dram.channels; i++) {
         rc = channel_create(gpu, &gpu->channel[i], i);
@@ -69,6 +77,9 @@ void gpu_channels_destroy(struct gpu *gpu)
         engine_destroy(gpu->channel[i].engine);
     }
     free(gpu->channel);
+    free(gpu->busy_channels);
+    free(gpu->answering);
+    free(gpu->channel_next_ps);
 }
 
 uint64_t gpu_channels_lookahead_ps(const struct gpu *gpu)

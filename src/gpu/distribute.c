@@ -108,6 +108,14 @@ static void skip_some(const struct gpu *gpu, struct gpu_grid *grid, uint64_t at_
     }
 }
 
+/* Something comes to an SM from outside, perhaps between two windows. */
+static void sm_at(struct gpu *gpu, uint32_t sm, uint64_t at_ps, engine_handler *handler,
+                  struct gpu_place *place, uint64_t arg)
+{
+    gpu_set_add(&gpu->sms_to_look_at, sm);
+    engine_at(gpu->boundary[sm].engine, at_ps, gpu->start_source, handler, place, arg);
+}
+
 /* The grid's next CTA goes to an SM where its room has been taken, now or later. */
 static int place(struct gpu *gpu, struct gpu_grid *grid, uint32_t sm, uint64_t start_ps, bool now)
 {
@@ -120,8 +128,7 @@ static int place(struct gpu *gpu, struct gpu_grid *grid, uint32_t sm, uint64_t s
         return rc < 0 ? rc
                       : sm_cta_start(gpu->sm[sm], &grid->sm, cta, gpu_cluster_find(grid, order));
     }
-    engine_at(gpu->boundary[sm].engine, start_ps, gpu->start_source, on_cta_start, &grid->place[sm],
-              order);
+    sm_at(gpu, sm, start_ps, on_cta_start, &grid->place[sm], order);
     return 0;
 }
 
@@ -286,8 +293,7 @@ static void flush_begin(struct gpu *gpu, struct gpu_grid *grid, uint32_t sm, uin
     bool last = grid->cta_next == grid->cta_count && gpu->room[sm].ctas == 0;
     if (keeps && last && mem_cache_is_dirty(gpu->l1[sm])) {
         grid->settling++;
-        engine_at(gpu->boundary[sm].engine, at_ps, gpu->start_source, on_flush, &grid->place[sm],
-                  0);
+        sm_at(gpu, sm, at_ps, on_flush, &grid->place[sm], 0);
     }
 }
 
@@ -301,8 +307,7 @@ static void grid_end_begin(struct gpu *gpu, struct gpu_grid *grid, uint32_t sm, 
     uint64_t end_ps = grid->noted_ps + cycles * gpu->clock.period_ps;
     if (end_ps > soonest_ps) {
         grid->settling++;
-        engine_at(gpu->boundary[sm].engine, end_ps, gpu->start_source, on_settled, &grid->place[sm],
-                  0);
+        sm_at(gpu, sm, end_ps, on_settled, &grid->place[sm], 0);
     }
 }
 

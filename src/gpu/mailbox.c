@@ -49,6 +49,9 @@ static bool mailbox_send(void *self, struct mem_request *request)
         return false;
     }
     mailbox->used++;
+    if (mailbox->asked && mailbox->posted_requests.count == 0) {
+        gpu_set_add(mailbox->asked, mailbox->number);
+    }
     gpu_message_add(&mailbox->posted_requests, engine_now_ps(mailbox->upper), request,
                     mailbox->upper);
     return true;
@@ -118,11 +121,14 @@ static void reply_comes(struct gpu_mailbox *mailbox, struct mem_request *request
 
 void gpu_mailbox_reply(struct gpu_mailbox *mailbox, struct mem_request *request, uint64_t at_ps)
 {
-    if (mailbox->parted) {
-        gpu_message_add(&mailbox->posted_replies, at_ps, request, mailbox->lower);
-    } else {
+    if (!mailbox->parted) {
         reply_comes(mailbox, request, at_ps);
+        return;
     }
+    if (mailbox->answered && mailbox->posted_replies.count == 0) {
+        gpu_set_add(mailbox->answered, mailbox->number);
+    }
+    gpu_message_add(&mailbox->posted_replies, at_ps, request, mailbox->lower);
 }
 
 /* ---- between two windows ---- */
@@ -172,8 +178,8 @@ void gpu_mailbox_exchange(struct gpu_mailbox *mailbox, uint32_t held, uint64_t n
         swap(&mailbox->posted_replies, &mailbox->delivered_replies);
     }
     if (mailbox->posted_requests.count > 0) {
-        swap(&mailbox->posted_requests,
-             &mailbox->delivered_requests); /* the lower group has read the last ones */
+        gpu_mailbox_read_requests(mailbox); /* likewise */
+        swap(&mailbox->posted_requests, &mailbox->delivered_requests);
     }
     mailbox->used = mailbox->used - mailbox->taken + held - mailbox->held;
     mailbox->taken = 0;

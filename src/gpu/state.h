@@ -23,6 +23,7 @@
 #include "core/sm.h"
 #include "exec/cluster.h"
 #include "gpu/gpu.h"
+#include "gpu/set.h"
 #include "mem/mem.h"
 #include "mem/pool.h"
 #include "mem/queue.h"
@@ -108,12 +109,15 @@ struct gpu_mailbox {
     struct waiters space;
     engine_handler *out; /* out(out_ctx, request) at the reply's time */
     void *out_ctx;
+    struct gpu_set *asked; /* gets `number` with the first request that is posted; NULL: nothing */
     /* The lower group's. */
     _Alignas(64) struct engine *lower;
     struct gpu_message_list posted_replies, delivered_requests;
     struct mem_port below;
     struct request_list refused;
     uint32_t taken, held;     /* handed on since the last exchange; held below as of then */
+    struct gpu_set *answered; /* gets `number` with the first reply that is posted; NULL: nothing */
+    uint32_t number;
     struct mem_outlet outlet; /* of what is handed on; without `reply`: nobody asks for it */
 };
 
@@ -133,6 +137,11 @@ struct gpu_boundary {
     uint64_t fault_ps;
     char fault_text[ERROR_TEXT_MAX];
     struct gpu_mailbox mailbox;
+};
+
+/* Where memory has posted something since the last exchange; no other group writes here. */
+struct gpu_notes {
+    _Alignas(64) struct gpu_set answered_sms, asked_channels;
 };
 
 /* A slice of L2, with its ways in and out: parts.c. */
@@ -183,12 +192,18 @@ struct gpu {
     struct gpu_sm_sums *sums;
     struct exec_memory *memory;
     struct gpu_translate translate;
-    struct engine *engine;           /* memory's, and everybody's while nothing runs apart */
-    struct gpu_boundary *boundary;   /* one an SM */
-    uint32_t *busy;                  /* the SMs that have something to do in a window */
-    uint32_t *asking, asking_count;  /* those whose requests memory has not read yet */
-    uint64_t *sm_next_ps;            /* when each SM goes on, as of the last exchange */
-    int sm_error;                    /* of the first SM whose engine could not go on; 0: none */
+    struct engine *engine;          /* memory's, and everybody's while nothing runs apart */
+    struct gpu_boundary *boundary;  /* one an SM */
+    uint32_t *busy;                 /* the SMs that have something to do in a window */
+    uint32_t *asking, asking_count; /* those whose requests memory has not read yet */
+    uint64_t *sm_next_ps;           /* when each SM goes on, as of the last exchange */
+    struct gpu_set sms_to_look_at;  /* in the next exchange, beside those that memory answers */
+    uint32_t *busy_channels;        /* likewise */
+    uint32_t *answering, answering_count; /* channels whose replies memory has not read yet */
+    uint64_t *channel_next_ps;
+    struct gpu_set channels_to_look_at; /* beside those that memory asks */
+    struct gpu_notes *notes;
+    int part_error; /* of the first SM or channel whose engine could not go on; 0: none */
     struct gpu_message_list atomics; /* that memory has served in a window, in its order */
     struct engine_clock clock;
     struct sm **sm;                 /* model->sms of each */

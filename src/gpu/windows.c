@@ -94,11 +94,31 @@ int gpu_part(struct gpu *gpu)
         engine_part(channel->engine);
         gpu_mailbox_part(&channel->mailbox, gpu->model->dram.queue_entries + 2 * (uint32_t)cycles);
     }
-    gpu->asking_count = 0;
-    gpu->sm_error = 0;
+    gpu->asking_count = gpu->answering_count = 0;
+    gpu->part_error = 0;
+    gpu_set_clear(&gpu->sms_to_look_at);
+    gpu_set_clear(&gpu->channels_to_look_at);
+    gpu_set_clear(&gpu->notes->answered_sms);
+    gpu_set_clear(&gpu->notes->asked_channels);
     mem_noc_set_bounded(gpu->noc, rc < 0);
     gpu->parted = rc == 0;
     return rc;
+}
+
+/* How many of DRAM's channels run apart from memory: all, or none. */
+static uint32_t channels_apart(const struct gpu *gpu)
+{
+    return gpu->dram_ahead_ps ? gpu->model->dram.channels : 0;
+}
+
+static uint64_t later(uint64_t time_ps, uint64_t by_ps)
+{
+    return time_ps > ENGINE_NEVER - by_ps ? ENGINE_NEVER : time_ps + by_ps;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
 }
 
 /* ---- between two windows ---- */
@@ -160,15 +180,24 @@ static void note_state(struct gpu_boundary *boundary)
                          boundary->fault < 0 || engine_error(boundary->engine) < 0;
 }
 
-/* What the next window asks of an SM with which something was exchanged: few of many. */
+static void note_error(struct gpu *gpu, const struct engine *engine)
+{
+    gpu->part_error = gpu->part_error ? gpu->part_error : engine_error(engine);
+}
+
+/* What the next window asks of an SM with which something was exchanged: few of many. The next
+ * exchange looks at it again where something goes on without it. */
 static void note_exchanged(struct gpu *gpu, uint32_t sm)
 {
     struct gpu_boundary *boundary = &gpu->boundary[sm];
     note_state(boundary);
     gpu->sm_next_ps[sm] = boundary->next_ps;
-    gpu->sm_error = gpu->sm_error ? gpu->sm_error : engine_error(boundary->engine);
+    note_error(gpu, boundary->engine);
     if (boundary->mailbox.delivered_requests.count > 0) {
         gpu->asking[gpu->asking_count++] = sm;
+    }
+    if (!boundary->has_news && !boundary->has_stores && boundary->mailbox.used == 0) {
+        gpu_set_remove(&gpu->sms_to_look_at, sm);
     }
 }
 
@@ -176,9 +205,10 @@ static void note_exchanged(struct gpu *gpu, uint32_t sm)
  * first ones of gpu->busy; *awaited: one waits for its turn. */
 static uint32_t publish(struct gpu *gpu, bool *awaited)
 {
+    const struct gpu_set *set = &gpu->sms_to_look_at;
     uint32_t count = 0;
     bool one_awaits = false;
-    for (uint32_t i = 0; i < gpu->model->sms; i++) {
+    for (uint32_t i = gpu_set_next(set, 0); i != GPU_SET_END; i = gpu_set_next(set, i + 1)) {
         struct gpu_boundary *boundary = &gpu->boundary[i];
         if (boundary->has_stores) {
             sm_publish_stores(gpu->sm[i]);
@@ -233,7 +263,9 @@ static void give_turns(struct gpu *gpu)
 /* Nothing of the SMs that has not happened yet happens before `now_ps`. */
 static void exchange_boundaries(struct gpu *gpu, uint64_t now_ps)
 {
+    struct gpu_set *set = &gpu->sms_to_look_at;
     bool ended = false, failed = false, awaited;
+    gpu_set_take(set, &gpu->notes->answered_sms);
     uint32_t count = publish(gpu, &awaited);
     gpu->asking_count = 0;
     gpu_boundaries_do_atomics(gpu);
@@ -248,30 +280,46 @@ static void exchange_boundaries(struct gpu *gpu, uint64_t now_ps)
         failed |= boundary->fault < 0;
     }
     if (ended) {
-        tell_ends(gpu);
+        tell_ends(gpu); /* CTAs may come to any SM: distribute.c */
     }
     if (failed) {
         find_fault(gpu);
     }
-    for (uint32_t k = 0; k < count; k++) {
-        note_exchanged(gpu, gpu->busy[k]);
+    for (uint32_t i = gpu_set_next(set, 0); i != GPU_SET_END; i = gpu_set_next(set, i + 1)) {
+        note_exchanged(gpu, i);
     }
 }
 
+/* What the next window asks of a channel with which something was exchanged. */
+static void note_channel(struct gpu *gpu, uint32_t number)
+{
+    const struct gpu_channel *channel = &gpu->channel[number];
+    const struct gpu_mailbox *mailbox = &channel->mailbox;
+    gpu->channel_next_ps[number] =
+        earlier(engine_next_ps(channel->engine), mailbox->delivered_requests.earliest_ps);
+    note_error(gpu, channel->engine);
+    if (mailbox->delivered_replies.count > 0) {
+        gpu->answering[gpu->answering_count++] = number;
+    }
+}
+
+/* With those channels that have run in the window or of which memory has asked something. */
 static void exchange_channels(struct gpu *gpu, uint64_t now_ps)
 {
-    for (uint32_t i = 0; gpu->dram_ahead_ps && i < gpu->model->dram.channels; i++) {
+    struct gpu_set *set = &gpu->channels_to_look_at;
+    gpu->answering_count = 0;
+    gpu_set_take(set, &gpu->notes->asked_channels);
+    for (uint32_t i = gpu_set_next(set, 0); i != GPU_SET_END; i = gpu_set_next(set, i + 1)) {
         gpu_mailbox_exchange(&gpu->channel[i].mailbox, 0, now_ps);
+        note_channel(gpu, i);
     }
+    gpu_set_clear(set);
 }
 
 /* The first code of an engine that could not go on. */
 static int engines_error(const struct gpu *gpu)
 {
-    int rc = gpu->sm_error ? gpu->sm_error : engine_error(gpu->engine);
-    for (uint32_t i = 0; rc == 0 && i < gpu->model->dram.channels; i++) {
-        rc = engine_error(gpu->channel[i].engine);
-    }
+    int rc = gpu->part_error ? gpu->part_error : engine_error(gpu->engine);
     return rc < 0 ? error_memory() : 0;
 }
 
@@ -279,9 +327,9 @@ static int engines_error(const struct gpu *gpu)
 static void join_channels(struct gpu *gpu)
 {
     uint64_t now_ps = engine_now_ps(gpu->engine);
-    exchange_channels(gpu, now_ps);
     for (uint32_t i = 0; gpu->dram_ahead_ps && i < gpu->model->dram.channels; i++) {
         struct gpu_channel *channel = &gpu->channel[i];
+        gpu_mailbox_exchange(&channel->mailbox, 0, now_ps);
         gpu_mailbox_read_requests(&channel->mailbox);
         engine_run_before(channel->engine, now_ps);
         gpu_mailbox_exchange(&channel->mailbox, 0, now_ps);
@@ -316,7 +364,7 @@ void gpu_join(struct gpu *gpu)
 struct window {
     struct gpu *gpu;
     uint64_t sm_limit_ps, memory_limit_ps, dram_limit_ps;
-    uint32_t channels; /* that run apart */
+    uint32_t channels; /* that have something to do: gpu->busy_channels */
 };
 
 static void run_memory(const struct window *window)
@@ -325,8 +373,8 @@ static void run_memory(const struct window *window)
     for (uint32_t k = 0; k < gpu->asking_count; k++) {
         gpu_mailbox_read_requests(&gpu->boundary[gpu->asking[k]].mailbox);
     }
-    for (uint32_t i = 0; i < window->channels; i++) {
-        gpu_mailbox_read_replies(&gpu->channel[i].mailbox);
+    for (uint32_t k = 0; k < gpu->answering_count; k++) {
+        gpu_mailbox_read_replies(&gpu->channel[gpu->answering[k]].mailbox);
     }
     engine_run_before(gpu->engine, window->memory_limit_ps);
 }
@@ -339,7 +387,7 @@ static void run_task(void *ctx, uint32_t index)
     if (index == 0) {
         run_memory(window);
     } else if (index <= window->channels) {
-        struct gpu_channel *channel = &gpu->channel[index - 1];
+        struct gpu_channel *channel = &gpu->channel[gpu->busy_channels[index - 1]];
         gpu_mailbox_read_requests(&channel->mailbox);
         engine_run_before(channel->engine, window->dram_limit_ps);
     } else {
@@ -350,16 +398,6 @@ static void run_task(void *ctx, uint32_t index)
     }
 }
 
-static uint64_t later(uint64_t time_ps, uint64_t by_ps)
-{
-    return time_ps > ENGINE_NEVER - by_ps ? ENGINE_NEVER : time_ps + by_ps;
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 static uint64_t sm_limit(const struct gpu *gpu, uint64_t memory_ps, uint64_t sm_ps)
 {
     uint64_t last_ps = memory_ps > sm_ps ? memory_ps : sm_ps;
@@ -367,34 +405,64 @@ static uint64_t sm_limit(const struct gpu *gpu, uint64_t memory_ps, uint64_t sm_
                    later(last_ps, gpu->lookahead_ps / 2));
 }
 
-/* How far everybody may run; false: nothing is pending. */
-static bool window_open(struct window *window, struct gpu *gpu)
+/* When memory goes on by itself or by what it has not read yet. */
+static uint64_t memory_next_ps(const struct gpu *gpu)
 {
-    uint32_t channels = gpu->dram_ahead_ps ? gpu->model->dram.channels : 0;
-    uint64_t memory_ps = engine_next_ps(gpu->engine), sm_ps = ENGINE_NEVER, dram_ps = ENGINE_NEVER;
-    for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        sm_ps = earlier(sm_ps, gpu->sm_next_ps[i]);
-    }
+    uint64_t memory_ps = engine_next_ps(gpu->engine);
     for (uint32_t k = 0; k < gpu->asking_count; k++) {
         const struct gpu_mailbox *mailbox = &gpu->boundary[gpu->asking[k]].mailbox;
         memory_ps = earlier(memory_ps, mailbox->delivered_requests.earliest_ps);
     }
-    for (uint32_t i = 0; i < channels; i++) {
-        const struct gpu_channel *channel = &gpu->channel[i];
-        memory_ps = earlier(memory_ps, channel->mailbox.delivered_replies.earliest_ps);
-        dram_ps = earlier(dram_ps, earlier(engine_next_ps(channel->engine),
-                                           channel->mailbox.delivered_requests.earliest_ps));
+    for (uint32_t k = 0; k < gpu->answering_count; k++) {
+        const struct gpu_mailbox *mailbox = &gpu->channel[gpu->answering[k]].mailbox;
+        memory_ps = earlier(memory_ps, mailbox->delivered_replies.earliest_ps);
     }
+    return memory_ps;
+}
+
+static uint64_t earliest(const uint64_t *time_ps, uint32_t count)
+{
+    uint64_t first_ps = ENGINE_NEVER;
+    for (uint32_t i = 0; i < count; i++) {
+        first_ps = earlier(first_ps, time_ps[i]);
+    }
+    return first_ps;
+}
+
+/* How far everybody may run; false: nothing is pending. */
+static bool window_open(struct window *window, struct gpu *gpu)
+{
+    uint64_t sm_ps = earliest(gpu->sm_next_ps, gpu->model->sms);
+    uint64_t dram_ps = earliest(gpu->channel_next_ps, channels_apart(gpu));
     uint64_t answer_ps = later(dram_ps, gpu->dram_ahead_ps);
-    memory_ps = earlier(memory_ps, answer_ps);
+    uint64_t memory_ps = earlier(memory_next_ps(gpu), answer_ps);
     uint64_t first_ps = earlier(memory_ps, sm_ps);
     *window = (struct window){
         .gpu = gpu,
-        .channels = channels,
         .sm_limit_ps = sm_limit(gpu, memory_ps, sm_ps),
         .memory_limit_ps = earlier(earlier(sm_ps, answer_ps), later(memory_ps, gpu->lookahead_ps)),
         .dram_limit_ps = first_ps};
     return first_ps != ENGINE_NEVER;
+}
+
+/* Who has something to do in the window. Returns how many tasks that is. */
+static uint32_t find_tasks(struct window *window)
+{
+    struct gpu *gpu = window->gpu;
+    uint32_t busy = 0, channels = channels_apart(gpu);
+    for (uint32_t i = 0; i < gpu->model->sms; i++) {
+        if (gpu->sm_next_ps[i] < window->sm_limit_ps && !gpu->boundary[i].awaits_turn) {
+            gpu->busy[busy++] = i;
+            gpu_set_add(&gpu->sms_to_look_at, i);
+        }
+    }
+    for (uint32_t i = 0; i < channels; i++) {
+        if (gpu->channel_next_ps[i] < window->dram_limit_ps) {
+            gpu->busy_channels[window->channels++] = i;
+            gpu_set_add(&gpu->channels_to_look_at, i);
+        }
+    }
+    return 1 + window->channels + busy;
 }
 
 /* One window and the exchange after it, if it begins before `until_ps`; false: nothing is pending.
@@ -410,13 +478,7 @@ static bool step(struct gpu *gpu, uint64_t until_ps)
         return true;
     }
     gpu->window_ps = window.sm_limit_ps;
-    uint32_t busy = 0;
-    for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        if (gpu->sm_next_ps[i] < window.sm_limit_ps && !gpu->boundary[i].awaits_turn) {
-            gpu->busy[busy++] = i;
-        }
-    }
-    uint32_t tasks = 1 + window.channels + busy;
+    uint32_t tasks = find_tasks(&window);
     if (gpu->team && tasks > 1) {
         team_run(gpu->team, run_task, &window, tasks);
     } else {
@@ -436,13 +498,24 @@ bool gpu_is_last_cta(const struct gpu *gpu)
            grid->cta_ended + 1 == grid->cta_count;
 }
 
-int gpu_run_windows(struct gpu *gpu, uint64_t until_ps)
+/* Grids may have come since. */
+static void note_all(struct gpu *gpu)
 {
-    int rc = 0;
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
         note_state(&gpu->boundary[i]);
         gpu->sm_next_ps[i] = gpu->boundary[i].next_ps;
+        gpu_set_add(&gpu->sms_to_look_at, i);
     }
+    gpu->answering_count = 0;
+    for (uint32_t i = 0; i < channels_apart(gpu); i++) {
+        note_channel(gpu, i);
+    }
+}
+
+int gpu_run_windows(struct gpu *gpu, uint64_t until_ps)
+{
+    int rc = 0;
+    note_all(gpu);
     while (rc == 0 && !gpu->reached && !gpu_pauses(gpu) && !gpu_is_last_cta(gpu)) {
         bool stepped = step(gpu, until_ps);
         rc = gpu->error < 0 ? gpu->error : engines_error(gpu);
