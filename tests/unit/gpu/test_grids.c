@@ -33,6 +33,16 @@ static const char *const text =
     "xor.b32 %r10, %r10, %r10; and.b32 %r15, %r11, %r12; and.b32 %r15, %r15, %r13;\n"
     "and.b32 %r15, %r15, %r14; and.b32 %r15, %r15, %r10; add.u32 %r5, %r5, %r15;\n"
     "st.global.u32 [%rd1], %r5;\nret;\n}\n"
+    /* One word after another of memory that no cache holds; block 0 counts instead. */
+    ".visible .entry far(.param .u64 buffer, .param .u32 times)\n{\n"
+    ".reg .b32 %r<8>; .reg .b64 %rd<4>; .reg .pred %p;\n.shared .align 16 .b8 mem[40000];\n"
+    "ld.param.u64 %rd1, [buffer]; ld.param.u32 %r1, [times];\n"
+    "mov.u32 %r2, %ctaid.x; setp.ne.u32 %p, %r2, 0; @%p bra READS;\n"
+    "COUNTS: sub.u32 %r1, %r1, 1; setp.ne.u32 %p, %r1, 0; @%p bra COUNTS;\nret;\n"
+    "READS: mov.u32 %r1, 30; mul.wide.u32 %rd2, %r2, 16384; add.u64 %rd1, %rd1, %rd2;\n"
+    "LOOP: ld.global.cg.u32 %r5, [%rd1]; mul.wide.u32 %rd2, %r5, 4; add.u64 %rd1, %rd1, 512;\n"
+    "add.u64 %rd1, %rd1, %rd2; sub.u32 %r1, %r1, 1; setp.ne.u32 %p, %r1, 0; @%p bra LOOP;\n"
+    "ret;\n}\n"
     ".visible .entry stuck(.param .u64 buffer, .param .u32 times)\n{\n"
     "LOOP: bra LOOP;\n}\n";
 
@@ -211,6 +221,25 @@ static void the_grid_of_higher_priority_takes_the_places_that_become_free(void *
     check_words(1 << 20, 200 * 256, 6);
 }
 
+/* The first grid's last block waits for a place; when it has one, the second grid's blocks find
+ * room beside blocks that wait for memory, on SMs that have nothing to do before. */
+static void blocks_that_come_to_a_sleeping_sm_wake_it(void **state)
+{
+    for (uint32_t times = 10; times <= 40; times += 10) {
+        build("gtx780", 1 + times / 10 % 2);
+        prepare(&first, "far", 0, 13, 32, times); /* one an SM at a time */
+        prepare(&second, "small", 1 << 19, 12, 64, 1);
+        assert_int_equal(begin(&first, 0), 0);
+        assert_int_equal(begin(&second, 0), 0);
+        finish(&second);
+        assert_false(gpu_grid_is_over(first.grid));
+        finish(&first);
+        check_words(1 << 19, 12 * 64, 1);
+        assert_true(cycles_of(&second) * 4 < cycles_of(&first));
+        teardown(state);
+    }
+}
+
 static void one_that_never_ends_is_stopped_and_takes_the_others_with_it(void **state)
 {
     (void)state;
@@ -254,6 +283,7 @@ int main(void)
                                   teardown),
         cmocka_unit_test_teardown(the_grid_of_higher_priority_takes_the_places_that_become_free,
                                   teardown),
+        cmocka_unit_test(blocks_that_come_to_a_sleeping_sm_wake_it),
         cmocka_unit_test_teardown(one_that_never_ends_is_stopped_and_takes_the_others_with_it,
                                   teardown),
         cmocka_unit_test_teardown(one_that_never_ends_nor_asks_memory_is_told_with_its_cycles,
