@@ -364,7 +364,8 @@ void gpu_join(struct gpu *gpu)
 struct window {
     struct gpu *gpu;
     uint64_t sm_limit_ps, memory_limit_ps, dram_limit_ps;
-    uint32_t channels; /* that have something to do: gpu->busy_channels */
+    uint32_t memory;   /* 1: memory has something to do; 0: nothing */
+    uint32_t channels; /* that have: gpu->busy_channels */
 };
 
 static void run_memory(const struct window *window)
@@ -379,19 +380,20 @@ static void run_memory(const struct window *window)
     engine_run_before(gpu->engine, window->memory_limit_ps);
 }
 
-/* Task 0 is memory's, then come the channels', then the SMs'. */
+/* Memory's task comes first, which takes longest, then come the channels', then the SMs'. */
 static void run_task(void *ctx, uint32_t index)
 {
     const struct window *window = ctx;
     struct gpu *gpu = window->gpu;
-    if (index == 0) {
+    uint32_t others = window->memory + window->channels;
+    if (index < window->memory) {
         run_memory(window);
-    } else if (index <= window->channels) {
-        struct gpu_channel *channel = &gpu->channel[gpu->busy_channels[index - 1]];
+    } else if (index < others) {
+        struct gpu_channel *channel = &gpu->channel[gpu->busy_channels[index - window->memory]];
         gpu_mailbox_read_requests(&channel->mailbox);
         engine_run_before(channel->engine, window->dram_limit_ps);
     } else {
-        struct gpu_boundary *boundary = &gpu->boundary[gpu->busy[index - 1 - window->channels]];
+        struct gpu_boundary *boundary = &gpu->boundary[gpu->busy[index - others]];
         gpu_mailbox_read_replies(&boundary->mailbox);
         engine_run_before(boundary->engine, window->sm_limit_ps);
         note_state(boundary);
@@ -462,7 +464,9 @@ static uint32_t find_tasks(struct window *window)
             gpu_set_add(&gpu->channels_to_look_at, i);
         }
     }
-    return 1 + window->channels + busy;
+    window->memory = gpu->asking_count + gpu->answering_count > 0 ||
+                     engine_next_ps(gpu->engine) < window->memory_limit_ps;
+    return window->memory + window->channels + busy;
 }
 
 /* One window and the exchange after it, if it begins before `until_ps`; false: nothing is pending.
