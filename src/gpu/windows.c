@@ -202,10 +202,10 @@ static void note_exchanged(struct gpu *gpu, uint32_t sm)
 }
 
 /* What SMs have stored is there for all. Returns how many of them have something to exchange, the
- * first ones of gpu->busy; *awaited: one waits for its turn. */
+ * first ones of gpu->busy, and all that is left to look at; *awaited: one waits for its turn. */
 static uint32_t publish(struct gpu *gpu, bool *awaited)
 {
-    const struct gpu_set *set = &gpu->sms_to_look_at;
+    struct gpu_set *set = &gpu->sms_to_look_at;
     uint32_t count = 0;
     bool one_awaits = false;
     for (uint32_t i = gpu_set_next(set, 0); i != GPU_SET_END; i = gpu_set_next(set, i + 1)) {
@@ -219,6 +219,8 @@ static uint32_t publish(struct gpu *gpu, bool *awaited)
             boundary->mailbox.used > 0) {
             gpu->busy[count++] = i;
             one_awaits |= boundary->awaits_turn;
+        } else {
+            gpu_set_remove(set, i);
         }
     }
     *awaited = one_awaits;
