@@ -5,7 +5,7 @@
 # whole: k20
 whole k20 told.json
 "$SONDE" export told.json --format sonde -o again.yaml || fail "no model"
-# Launches before move what one model's read bandwidth is told as between 187 and 197 GB/s, and its write bandwidth between 181 and 195.
+# Launches before, and how long windows are, move what one model's read bandwidth is told as between 187 and 199 GB/s, and its write bandwidth between 181 and 207.
 back() { # FILE: its bandwidths are those that were told
     for key in memory.read_bandwidth memory.write_bandwidth; do
         [ $key = memory.read_bandwidth ] && within=0.06 || within=0.08

@@ -159,8 +159,9 @@ static bool take_clock(struct model *base, const json_t *root)
     if (told <= 0 || !is_told(root)) {
         return false;
     }
-    /* Of the periods. Streams do not reach all of a bus. */
-    double ratio = bus_of(&base->dram) / fmax(told, most / reached(&base->dram));
+    /* Streams do not reach all of a bus; how much they do is known to the noise of one. */
+    double wanted = most / reached(&base->dram);
+    double ratio = bus_of(&base->dram) / (wanted > (1 + limits.noise) * told ? wanted : told);
     if (fabs(ratio - 1) < limits.same) {
         return false;
     }
