@@ -48,9 +48,11 @@ struct mem_request {
     bool bypass : 1;   /* do not look up or allocate in the L1 (.cg) */
     bool constant : 1; /* what an SM's constant cache asks, where SMs share the next one */
     bool inner : 1;    /* made by a cache in memory: its reply does not leave for the SM */
+    bool joined : 1;   /* what it missed in the L1 was on its way to it: a pending hit */
     /* Of the cache that holds it, as are done_bytes, ready_ps and pieces. */
     bool stalled : 1;   /* it has found no place in the miss structure */
     uint8_t done_lanes; /* of the piece that is being placed */
+    uint8_t asked;      /* sectors of 32 bytes that went through the network for it; 255: or more */
     uint16_t sm;        /* source SM */
     uint32_t done_bytes;
 
@@ -61,11 +63,22 @@ struct mem_request {
         sectors;     /* of 32 bytes that a write touches of those from first to last byte; 0: all */
     uint16_t passes; /* of an atomic: in each sector of 32 bytes those lanes are done at once
                         that want different words; the passes of all sectors. 0: one */
-    uint64_t written[2]; /* of a write: the bytes written of the aligned 128 in which its first byte
-                            and its last one lie, a bit each; both 0: all from first to last */
+    union {
+        uint64_t written[2]; /* of a write: the bytes written of the aligned 128 in which its first
+                                byte and its last one lie, a bit each; both 0: all from first to
+                                last */
+        struct mem_request *asker; /* of a read that a cache makes: for whom; NULL: for none */
+    };
 };
 _Static_assert(offsetof(struct mem_request, vaddr) == 64 && sizeof(struct mem_request) == 104,
                "what all look at is one line of a cache, and its owner has 24 bytes of two");
+
+/* Sectors went through the network for the request. */
+static inline void mem_request_ask(struct mem_request *request, uint64_t sectors)
+{
+    uint64_t all = request->asked + sectors;
+    request->asked = (uint8_t)(all < UINT8_MAX ? all : UINT8_MAX);
+}
 
 /* Who is told when a request's reply will be there. */
 struct mem_outlet {
@@ -99,7 +112,8 @@ struct mem_port {
  */
 struct mem_cache;
 struct mem_cache_stats {
-    uint64_t reads, read_hits, read_pending_hits;
+    uint64_t reads, read_hits;
+    uint64_t read_pending_hits; /* all that these missed was on its way already */
     uint64_t writes, write_hits, atomics, bypasses;
     uint64_t fetches;               /* requests for sectors sent downstream */
     uint64_t evictions, writebacks; /* lines; writebacks are the dirty ones among them, and those

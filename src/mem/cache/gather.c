@@ -47,6 +47,7 @@ static void on_answered(void *ctx, uint64_t arg)
     struct mem_cache *cache = own->cache;
     uint64_t now_ps = engine_now_ps(cache->engine);
     (void)arg;
+    mem_request_ask(own->gathered, own->request.asked);
     for (struct mem_request *next, *request = own->gathered; request; request = next) {
         next = request->next;
         request->served_at = own->request.served_at;

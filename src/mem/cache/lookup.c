@@ -137,7 +137,7 @@ static uint64_t line_physical(const struct mem_request *request, const struct pi
 }
 
 /* Ask downstream for sectors of a pending line, each run of neighbours as one read. */
-static void fetch_sectors(struct mem_cache *cache, const struct mem_request *request,
+static void fetch_sectors(struct mem_cache *cache, struct mem_request *request,
                           const struct piece *piece, struct miss_line *line, uint64_t sectors,
                           uint64_t leave_ps);
 
@@ -209,6 +209,9 @@ static bool lookup_miss(struct mem_cache *cache, struct mem_request *request,
         return false;
     }
     count_access(cache, request, false, fetch == 0);
+    if (cache->level == MEM_AT_L1 && request->done_lanes == 0) {
+        request->joined = fetch == 0;
+    }
     if (fetch) {
         uint64_t miss_ps = clock_cycles_to_ps(cache->clock, cache->spec->miss_cycles);
         fetch_sectors(cache, request, piece, line, fetch, edge_ps + miss_ps);
@@ -398,6 +401,9 @@ static void on_fill(void *ctx, uint64_t arg)
         fill.slot = &cache->tags.slot[slot];
         fill.slot->valid |= own->sectors;
     }
+    if (cache->level == MEM_AT_L1) {
+        mem_request_ask(own->request.asker, own->request.asked); /* it waits for these sectors */
+    }
     cache->miss_ops->arrive(cache->misses, pending, own->sectors, on_served, &fill);
     if (fill.slot) {
         written_changed(cache, (uint32_t)(fill.slot - cache->tags.slot), edge_ps);
@@ -406,7 +412,7 @@ static void on_fill(void *ctx, uint64_t arg)
     cache->resume(cache);
 }
 
-static void fetch_sectors(struct mem_cache *cache, const struct mem_request *request,
+static void fetch_sectors(struct mem_cache *cache, struct mem_request *request,
                           const struct piece *piece, struct miss_line *line, uint64_t sectors,
                           uint64_t leave_ps)
 {
@@ -422,6 +428,7 @@ static void fetch_sectors(struct mem_cache *cache, const struct mem_request *req
         own->request.vaddr = request->vaddr + shift;
         own->request.paddr = request->paddr + shift;
         own->request.sm = request->sm;
+        own->request.asker = request;
         sectors &= ~own->sectors;
         cache->stats.fetches++;
         cache_send_out(cache, &own->request, leave_ps);

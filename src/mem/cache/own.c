@@ -33,6 +33,8 @@ struct own_request *own_take(struct mem_cache *cache, enum mem_kind kind, engine
     own->request.served_at = MEM_AT_NONE;
     own->request.bypass = false;
     own->request.constant = false;
+    own->request.joined = false;
+    own->request.asked = 0;
     own->request.inner = false;
     own->request.reply = reply;
     own->request.outlet = NULL;

@@ -59,6 +59,7 @@ struct flits {
     bool unbounded;
     uint32_t waiting_sources, refusing_targets; /* that may have to be looked at after a cycle */
     uint64_t request_ps, reply_ps;              /* on the way, in all */
+    uint64_t request_sectors;
 };
 
 /* ---- construction ---- */
@@ -391,6 +392,7 @@ static void on_request_there(void *ctx, uint64_t arg)
     struct flit_target *target = &flits->targets[flight->target];
     bool others_wait = target->refused.head != NULL;
     flits->request_ps += engine_now_ps(flits->engine) - flight->sent_ps;
+    flits->request_sectors += noc_ask(flits->spec, flight->request);
     if (!others_wait && target_takes(target, flight->request)) {
         return;
     }
@@ -485,6 +487,7 @@ static void flits_stats(struct mem_noc_stats *out, const void *state)
 {
     const struct flits *flits = state;
     fill_way(&out->requests, flits->requests, 0, flits->source_count, flits->request_ps);
+    out->requests.sectors = flits->request_sectors;
     fill_way(&out->replies, flits->replies, flits->source_count, flits->target_count,
              flits->reply_ps);
 }

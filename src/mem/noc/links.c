@@ -368,7 +368,7 @@ static void on_arrival(void *ctx, uint64_t arg)
     if (links->shares && flight->request->kind == MEM_READ && joins(links, flight)) {
         return;
     }
-    links->requests.sectors += noc_sectors(links->spec, flight->request);
+    links->requests.sectors += noc_ask(links->spec, flight->request);
     struct link_target *target = &links->targets[flight->target];
     bool others_wait = target->refused.head != NULL;
     if (others_wait || !target->port.send(target->port.self, flight->request)) {

@@ -95,6 +95,17 @@ static inline uint64_t noc_sectors(const struct noc_spec *spec, const struct mem
     return some && r->sectors < all ? r->sectors : all;
 }
 
+/* The request goes on to its target: how many sectors that makes. Between parts of L2 it passes a
+ * second network, which does not count for it. */
+static inline uint64_t noc_ask(const struct noc_spec *spec, struct mem_request *r)
+{
+    uint64_t sectors = noc_sectors(spec, r);
+    if (r->asked == 0) {
+        mem_request_ask(r, sectors);
+    }
+    return sectors;
+}
+
 static inline uint32_t noc_reply_bytes(const struct noc_spec *spec, const struct mem_request *r)
 {
     bool carries = r->kind == MEM_READ || r->kind == MEM_ATOMIC;

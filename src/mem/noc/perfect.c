@@ -14,6 +14,7 @@ struct perfect_source {
 };
 
 struct perfect {
+    const struct noc_spec *spec;
     struct engine *engine;
     struct perfect_source *sources;
     uint64_t latency_ps;
@@ -36,6 +37,7 @@ static int perfect_create(void **state, const struct noc_spec *spec, struct engi
         return error_memory();
     }
     uint64_t cycles = (uint64_t)spec->request_cycles + spec->reply_cycles;
+    perfect->spec = spec;
     perfect->engine = engine;
     perfect->latency_ps = clock_cycles_to_ps(clock, cycles ? cycles : 1);
     perfect->source_id = source;
@@ -65,6 +67,7 @@ static bool perfect_send(void *self, struct mem_request *request)
     uint64_t sent_ps = request->arrive_ps > now_ps ? request->arrive_ps : now_ps;
     request->served_at = MEM_AT_DRAM;
     perfect->stats.requests.packets++;
+    perfect->stats.requests.sectors += noc_ask(perfect->spec, request);
     perfect->stats.replies.packets++;
     perfect->stats.replies.latency_ps += perfect->latency_ps;
     noc_give_reply(&source->outlet, request, sent_ps + perfect->latency_ps);

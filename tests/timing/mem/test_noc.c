@@ -256,8 +256,12 @@ static void a_perfect_memory_answers_all_after_the_two_latencies(void **state)
     engine_run(f.engine, (REQUEST + REPLY) * PERIOD_PS);
     for (uint32_t i = 0; i < 40; i++) {
         assert_int_equal(probe[i].replies, 1);
+        assert_int_equal(probe[i].request.asked, 4);
     }
     assert_int_equal(f.sink[0].count + f.sink[1].count, 0);
+    struct mem_noc_stats stats;
+    mem_noc_stats(&stats, f.noc);
+    assert_int_equal(stats.requests.sectors, 40 * 4);
     fixture_close(&f);
 }
 
@@ -281,8 +285,11 @@ static uint32_t two_reads(struct fixture *f, enum mem_kind kind, uint64_t apart,
     assert_ptr_equal(probe[1].request.ctx, &probe[1]);
     *answered = (probe[1].replied_ps - start_ps) / PERIOD_PS;
     assert_int_equal(probe[1].request.served_at, probe[0].request.served_at);
+    assert_int_equal(probe[0].request.asked, 1);
+    uint32_t reached = f->sink[0].count - before;
+    assert_int_equal(probe[1].request.asked, reached - 1);
     rig_wait(f->engine, 1000);
-    return f->sink[0].count - before;
+    return reached;
 }
 
 static void reads_of_a_group_under_way_go_as_one(void **state)
