@@ -249,8 +249,8 @@ static void print_row(const struct tally *tally, uint64_t all_ps)
     print_time(average, sizeof average, tally->timed ? tally->ps / tally->timed : 0);
     print_time(least, sizeof least, tally->timed ? tally->least_ps : 0);
     print_time(most, sizeof most, tally->most_ps);
-    print_share(l1, sizeof l1, stats->l1_hits, stats->l1_reads);
-    print_share(l2, sizeof l2, stats->l2_hits, stats->l2_reads);
+    print_share(l1, sizeof l1, stats->l1_hits + stats->l1_pending_hits, stats->l1_reads);
+    print_share(l2, sizeof l2, stats->l2_hits + stats->l2_pending_hits, stats->l2_reads);
     print_share(dram, sizeof dram, stats->dram_busy_ps,
                 stats->cycles * m->core_period_ps * m->dram.channels);
     double ipc = stats->cycles ? (double)stats->thread_insns / (double)stats->cycles : 0;
@@ -336,6 +336,25 @@ static void print_sampling(void)
             100 * sampler_spec(sampler)->error, sampler_spec(sampler)->seed);
 }
 
+static void print_functional(bool some_are_timed)
+{
+    uint64_t launches = 0;
+    for (size_t i = 0; i < report.kernels.count; i++) {
+        const struct tally *tally = &report.kernels.data[i];
+        if (tally->functional > 0) {
+            fprintf(stderr,
+                    "==sonde== functional: %" PRIu64 " launches, %" PRIu64
+                    " warp instructions  %s\n",
+                    tally->functional, tally->warp_insns, tally->name);
+        }
+        launches += tally->functional;
+    }
+    if (options()->stats && launches > 0 && !some_are_timed) {
+        fputs("==sonde== statistics are of timed launches; there was none, and each count is 0\n",
+              stderr);
+    }
+}
+
 static void print_summary(void)
 {
     const struct model *m = shim_model();
@@ -379,15 +398,7 @@ static void print_summary(void)
             print_details(&report.kernels.data[i]);
         }
     }
-    for (size_t i = 0; i < report.kernels.count; i++) {
-        const struct tally *tally = &report.kernels.data[i];
-        if (tally->functional > 0) {
-            fprintf(stderr,
-                    "==sonde== functional: %" PRIu64 " launches, %" PRIu64
-                    " warp instructions  %s\n",
-                    tally->functional, tally->warp_insns, tally->name);
-        }
-    }
+    print_functional(all.timed + all.estimated > 0);
     if (report.statistics.sampler) {
         print_sampling();
     }

@@ -86,6 +86,7 @@ static void l1_destroy(struct gpu *gpu, uint32_t i)
         const struct mem_cache_stats *stats = mem_cache_stats(gpu->l1[i]);
         gpu->l1_reads_before += stats->reads;
         gpu->l1_hits_before += stats->read_hits;
+        gpu->l1_pending_before += stats->read_pending_hits;
         mem_cache_destroy(gpu->l1[i]);
         gpu->l1[i] = NULL;
     }

@@ -168,6 +168,7 @@ struct gpu_stats {
     uint64_t cycles, warp_insns, thread_insns;
     uint64_t machine_insns; /* what the warp instructions have issued; see ptx/lower.h */
     uint64_t l1_reads, l1_hits, l2_reads, l2_hits, dram_reads, dram_writes;
+    uint64_t l1_pending_hits, l2_pending_hits; /* mem.h: read_pending_hits; likewise below */
     uint64_t l2_writes, l2_write_hits, l2_evictions, l2_writebacks;
     uint64_t dram_read_bytes, dram_written_bytes;
     uint64_t dram_row_hits, dram_row_misses, dram_busy_ps; /* all channels'; mem.h has whose hits */
@@ -176,8 +177,10 @@ struct gpu_stats {
     struct sm_stats sm; /* of all SMs */
     struct mem_noc_stats noc;
     uint64_t texture_reads, texture_hits, constant_reads, constant_hits;
-    uint64_t constant_l15_reads, constant_l15_hits;
+    uint64_t texture_pending_hits, constant_pending_hits;
+    uint64_t constant_l15_reads, constant_l15_hits, constant_l15_pending_hits;
     uint64_t tlb_l1_reads, tlb_l1_hits, tlb_l2_reads, tlb_l2_hits;
+    uint64_t tlb_l1_pending_hits, tlb_l2_pending_hits;
     uint64_t walks, walk_reads; /* the reads are among l2_reads */
     uint64_t window_switches;
     uint64_t resident_warp_cycles; /* the cycles of CTAs on SMs, each as often as it has warps */

@@ -99,11 +99,13 @@ void gpu_readonly_invalidate(struct gpu *gpu)
     }
 }
 
-static void add_cache(const struct mem_cache *cache, uint64_t *reads, uint64_t *hits)
+static void add_cache(const struct mem_cache *cache, uint64_t *reads, uint64_t *hits,
+                      uint64_t *pending_hits)
 {
     if (cache) {
         *reads += mem_cache_stats(cache)->reads;
         *hits += mem_cache_stats(cache)->read_hits;
+        *pending_hits += mem_cache_stats(cache)->read_pending_hits;
     }
 }
 
@@ -111,12 +113,16 @@ void gpu_readonly_stats(const struct gpu *gpu, struct gpu_stats *out)
 {
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
         const struct gpu_readonly *caches = &gpu->readonly[i];
-        add_cache(caches->texture, &out->texture_reads, &out->texture_hits);
-        add_cache(caches->constant, &out->constant_reads, &out->constant_hits);
-        add_cache(caches->constant_l15, &out->constant_l15_reads, &out->constant_l15_hits);
+        add_cache(caches->texture, &out->texture_reads, &out->texture_hits,
+                  &out->texture_pending_hits);
+        add_cache(caches->constant, &out->constant_reads, &out->constant_hits,
+                  &out->constant_pending_hits);
+        add_cache(caches->constant_l15, &out->constant_l15_reads, &out->constant_l15_hits,
+                  &out->constant_l15_pending_hits);
     }
     for (uint32_t i = 0; gpu->constant_l15 && i < gpu->model->clusters; i++) {
-        add_cache(gpu->constant_l15[i], &out->constant_l15_reads, &out->constant_l15_hits);
+        add_cache(gpu->constant_l15[i], &out->constant_l15_reads, &out->constant_l15_hits,
+                  &out->constant_l15_pending_hits);
     }
 }
 

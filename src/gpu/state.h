@@ -234,7 +234,8 @@ struct gpu {
     struct cache_spec l1_spec; /* as the carve-out leaves it */
     uint64_t shared_bytes;
     uint32_t carveout, wanted_carveout;
-    uint64_t l1_reads_before, l1_hits_before; /* of L1s that a carve-out has replaced */
+    uint64_t l1_reads_before, l1_hits_before,
+        l1_pending_before; /* of L1s that a carve-out has replaced */
 
     const volatile int *cancel;
     bool tells_cancelled;

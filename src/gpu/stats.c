@@ -23,6 +23,7 @@ static void add_memory_stats(const struct gpu *gpu, struct gpu_stats *out)
         const struct mem_cache_stats *stats = mem_cache_stats(gpu->l2[i]);
         out->l2_reads += stats->reads;
         out->l2_hits += stats->read_hits;
+        out->l2_pending_hits += stats->read_pending_hits;
         out->l2_writes += stats->writes;
         out->l2_write_hits += stats->write_hits;
         out->l2_evictions += stats->evictions;
@@ -68,8 +69,10 @@ static void add_sm_stats(const struct gpu *gpu, struct gpu_stats *out)
     out->sm = gpu->sums->sum;
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
         if (gpu->l1[i]) {
-            out->l1_reads += mem_cache_stats(gpu->l1[i])->reads;
-            out->l1_hits += mem_cache_stats(gpu->l1[i])->read_hits;
+            const struct mem_cache_stats *stats = mem_cache_stats(gpu->l1[i]);
+            out->l1_reads += stats->reads;
+            out->l1_hits += stats->read_hits;
+            out->l1_pending_hits += stats->read_pending_hits;
         }
     }
     out->ctas = out->sm.ctas;
@@ -103,7 +106,8 @@ void gpu_stats(const struct gpu *gpu, struct gpu_stats *out)
                               .cycles = gpu->cycles,
                               .resident_warp_cycles = resident_warp_cycles(gpu),
                               .l1_reads = gpu->l1_reads_before,
-                              .l1_hits = gpu->l1_hits_before};
+                              .l1_hits = gpu->l1_hits_before,
+                              .l1_pending_hits = gpu->l1_pending_before};
     add_sm_stats(gpu, out);
     add_memory_stats(gpu, out);
     gpu_readonly_stats(gpu, out);

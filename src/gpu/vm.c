@@ -137,19 +137,21 @@ void gpu_forget_translations(struct gpu *gpu)
     }
 }
 
-static void add_tlbs(const struct gpu_tlbs *tlbs, uint64_t *reads, uint64_t *hits)
+static void add_tlbs(const struct gpu_tlbs *tlbs, uint64_t *reads, uint64_t *hits,
+                     uint64_t *pending_hits)
 {
     for (uint32_t i = 0; i < tlbs->count; i++) {
         const struct mem_cache_stats *stats = mem_cache_stats(tlbs->cache[i]);
         *reads += stats->reads;
         *hits += stats->read_hits;
+        *pending_hits += stats->read_pending_hits;
     }
 }
 
 void gpu_vm_stats(const struct gpu *gpu, struct gpu_stats *out)
 {
-    add_tlbs(&gpu->tlb_l1, &out->tlb_l1_reads, &out->tlb_l1_hits);
-    add_tlbs(&gpu->tlb_l2, &out->tlb_l2_reads, &out->tlb_l2_hits);
+    add_tlbs(&gpu->tlb_l1, &out->tlb_l1_reads, &out->tlb_l1_hits, &out->tlb_l1_pending_hits);
+    add_tlbs(&gpu->tlb_l2, &out->tlb_l2_reads, &out->tlb_l2_hits, &out->tlb_l2_pending_hits);
     if (gpu->walker) {
         const struct mem_walker_stats *stats = mem_walker_stats(gpu->walker);
         out->walks += stats->walks;

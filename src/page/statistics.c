@@ -141,22 +141,29 @@ static void put_latencies(struct strbuf *out, const json_t *places)
 
 static void put_caches(struct strbuf *out, const json_t *caches)
 {
-    static const char *const columns[] = {"cache or TLB", "reads", "hits", "hit rate", "", NULL};
+    static const char *const columns[] = {"cache or TLB", "reads", "hits", "pending hits",
+                                          "hit rate",     "",      NULL};
     const char *name;
     json_t *cache;
     begin_table(out, "Caches", columns);
     json_object_foreach((json_t *)caches, name, cache)
     {
         if (json_is_object(cache)) {
+            double reads = json_number_of(cache, "reads"), hits = json_number_of(cache, "hits"),
+                   pending = json_number_of(cache, "pending_hits");
             strbuf_append(out, "<tr><th scope=\"row\">");
             svg_escape(out, name);
             strbuf_append(out, "</th>");
-            put_cell(out, json_number_of(cache, "reads"));
-            put_cell(out, json_number_of(cache, "hits"));
-            end_row(out, json_number_of(cache, "hit_rate"));
+            put_cell(out, reads);
+            put_cell(out, hits);
+            put_cell(out, pending);
+            end_row(out, share(hits + pending, reads));
         }
     }
     end_table(out);
+    strbuf_append(
+        out, "<p>A pending hit found its line on its way already. The hit rate is that of both: of "
+             "reads that needed nothing new from below.</p>\n");
 }
 
 static void put_named(struct strbuf *out, const char *name, double value, const char *unit)
@@ -181,8 +188,12 @@ static void put_counts(struct strbuf *out, const json_t *stats)
     put_named(out, "transactions", json_number_of(stats, "transactions"), "to L1 or the network");
     put_named(out, "bank conflicts", json_number_of(stats, "shared_conflicts"),
               "further passes of shared-memory accesses");
-    put_named(out, "DRAM reads", json_number_of(dram, "reads"), "bursts");
-    put_named(out, "DRAM writes", json_number_of(dram, "writes"), "bursts");
+    put_named(out, "DRAM reads", json_number_of(dram, "reads"), "requests");
+    put_named(out, "DRAM writes", json_number_of(dram, "writes"), "requests");
+    if (json_object_get(dram, "read_bytes")) { /* not in older files */
+        put_named(out, "DRAM read", json_number_of(dram, "read_bytes"), "bytes");
+        put_named(out, "DRAM written", json_number_of(dram, "written_bytes"), "bytes");
+    }
     put_named(out, "DRAM utilization", 100 * json_number_of(dram, "utilization"),
               "% of the time with data on the pins");
     put_named(out, "DRAM efficiency", 100 * json_number_of(dram, "efficiency"),

@@ -213,11 +213,11 @@ static void sample(void *ctx, uint64_t now_ps)
                 (double)stats->warp_insns / cycles);
     if (stats->l1_reads) {
         put_counter(timeline, "L1 hit rate", now_ps, "percent",
-                    percent(stats->l1_hits, stats->l1_reads));
+                    percent(stats->l1_hits + stats->l1_pending_hits, stats->l1_reads));
     }
     if (stats->l2_reads) {
         put_counter(timeline, "L2 hit rate", now_ps, "percent",
-                    percent(stats->l2_hits, stats->l2_reads));
+                    percent(stats->l2_hits + stats->l2_pending_hits, stats->l2_reads));
     }
     put_counter(timeline, "DRAM", now_ps, "GB/s", (double)bytes / seconds * 1e-9);
     timeline->before = all;

@@ -248,12 +248,14 @@ static void put_cycles(json_t *root, const struct model *model, const struct gpu
     json_put_u64(sms, "empty", all > spent ? all - spent : 0);
 }
 
-static void put_cache(json_t *caches, const char *name, uint64_t reads, uint64_t hits)
+static void put_cache(json_t *caches, const char *name, uint64_t reads, uint64_t hits,
+                      uint64_t pending_hits)
 {
     if (reads) {
         json_t *cache = json_put_object(caches, name);
         json_put_u64(cache, "reads", reads);
         json_put_u64(cache, "hits", hits);
+        json_put_u64(cache, "pending_hits", pending_hits);
         json_put_double(cache, "hit_rate", ratio(hits, reads));
     }
 }
@@ -261,19 +263,21 @@ static void put_cache(json_t *caches, const char *name, uint64_t reads, uint64_t
 static void put_caches(json_t *root, const struct gpu_stats *stats)
 {
     json_t *caches = json_put_object(root, "caches");
-    put_cache(caches, "l1_data", stats->l1_reads, stats->l1_hits);
-    put_cache(caches, "texture_l1", stats->texture_reads, stats->texture_hits);
-    put_cache(caches, "constant_l1", stats->constant_reads, stats->constant_hits);
-    put_cache(caches, "constant_l15", stats->constant_l15_reads, stats->constant_l15_hits);
-    put_cache(caches, "l2", stats->l2_reads, stats->l2_hits);
-    put_cache(caches, "tlb_l1", stats->tlb_l1_reads, stats->tlb_l1_hits);
-    put_cache(caches, "tlb_l2", stats->tlb_l2_reads, stats->tlb_l2_hits);
+    const struct gpu_stats *s = stats;
+    put_cache(caches, "l1_data", s->l1_reads, s->l1_hits, s->l1_pending_hits);
+    put_cache(caches, "texture_l1", s->texture_reads, s->texture_hits, s->texture_pending_hits);
+    put_cache(caches, "constant_l1", s->constant_reads, s->constant_hits, s->constant_pending_hits);
+    put_cache(caches, "constant_l15", s->constant_l15_reads, s->constant_l15_hits,
+              s->constant_l15_pending_hits);
+    put_cache(caches, "l2", s->l2_reads, s->l2_hits, s->l2_pending_hits);
+    put_cache(caches, "tlb_l1", s->tlb_l1_reads, s->tlb_l1_hits, s->tlb_l1_pending_hits);
+    put_cache(caches, "tlb_l2", s->tlb_l2_reads, s->tlb_l2_hits, s->tlb_l2_pending_hits);
     json_put_u64(caches, "l2_writebacks", stats->l2_writebacks);
     json_put_u64(caches, "page_walks", stats->walks);
 }
 
-static void put_way(json_t *network, const char *name, const struct mem_noc_way_stats *way,
-                    uint64_t period_ps)
+static json_t *put_way(json_t *network, const char *name, const struct mem_noc_way_stats *way,
+                       uint64_t period_ps)
 {
     json_t *object = json_put_object(network, name);
     json_put_u64(object, "packets", way->packets);
@@ -282,17 +286,21 @@ static void put_way(json_t *network, const char *name, const struct mem_noc_way_
     json_put_double(object, "mean_routers", ratio(way->routers, way->packets));
     json_put_double(object, "mean_latency_cycles",
                     ratio(way->latency_ps / period_ps, way->packets));
+    return object;
 }
 
 static void put_memory(json_t *root, const struct model *model, const struct gpu_stats *stats)
 {
     json_t *network = json_put_object(root, "network");
-    put_way(network, "requests", &stats->noc.requests, model->core_period_ps);
+    json_t *requests = put_way(network, "requests", &stats->noc.requests, model->core_period_ps);
+    json_put_u64(requests, "sectors", stats->noc.requests.sectors);
     put_way(network, "replies", &stats->noc.replies, model->core_period_ps);
     json_t *dram = json_put_object(root, "dram");
     uint64_t time_ps = stats->cycles * model->core_period_ps * model->dram.channels;
     json_put_u64(dram, "reads", stats->dram_reads);
     json_put_u64(dram, "writes", stats->dram_writes);
+    json_put_u64(dram, "read_bytes", stats->dram_read_bytes);
+    json_put_u64(dram, "written_bytes", stats->dram_written_bytes);
     json_put_u64(dram, "row_hits", stats->dram_row_hits);
     json_put_u64(dram, "row_misses", stats->dram_row_misses);
     json_put_double(dram, "utilization", ratio(stats->dram_busy_ps, time_ps));

@@ -48,11 +48,17 @@ static void put_occupancy(struct strbuf *out, const struct model *model,
     strbuf_append(out, "\n");
 }
 
-static void put_hits(struct strbuf *out, const char *name, uint64_t hits, uint64_t reads)
+/* Reads that needed nothing new from below. */
+static void put_hits(struct strbuf *out, const char *name, uint64_t hits, uint64_t pending_hits,
+                     uint64_t reads)
 {
     if (reads > 0) {
-        strbuf_printf(out, "%s %.1f %% of %" PRIu64 "\n", name,
-                      percent((double)hits, (double)reads), reads);
+        strbuf_printf(out, "%s %.1f %% of %" PRIu64, name,
+                      percent((double)(hits + pending_hits), (double)reads), reads);
+        if (pending_hits > 0) {
+            strbuf_printf(out, ", %.1f %% pending", percent((double)pending_hits, (double)reads));
+        }
+        strbuf_append(out, "\n");
     }
 }
 
@@ -66,9 +72,10 @@ static void put_memory(struct strbuf *out, const struct model *model, const stru
     double buses = (double)dram->channels * (dram->subchannels ? dram->subchannels : 1);
     double peak =
         dram->period_ps ? buses * dram->bytes_per_cycle * 1e3 / (double)dram->period_ps : 0;
-    put_hits(out, "L1 hits          ", stats->l1_hits, stats->l1_reads);
-    put_hits(out, "texture hits     ", stats->texture_hits, stats->texture_reads);
-    put_hits(out, "L2 hits          ", stats->l2_hits, stats->l2_reads);
+    put_hits(out, "L1 hits          ", stats->l1_hits, stats->l1_pending_hits, stats->l1_reads);
+    put_hits(out, "texture hits     ", stats->texture_hits, stats->texture_pending_hits,
+             stats->texture_reads);
+    put_hits(out, "L2 hits          ", stats->l2_hits, stats->l2_pending_hits, stats->l2_reads);
     strbuf_printf(out, "DRAM              %.4g GB/s", rate);
     if (peak > 0) {
         strbuf_printf(out, ", of %.4g (%.1f %%)", peak, percent(rate, peak));

@@ -63,6 +63,19 @@ for name, (launches, lines) in told.items():
     assert cycles > 0 and str(cycles) in rows[name], (name, cycles, rows[name])
     assert 0 < float(re.search(r"^occupancy +([0-9.]+) %", lines, re.M)[1]) < 100, name
 PYTHON
+# Without timing there is nothing to count, which the summary says.
+"$1" run --functional --stats "$work/stats.json" -- "$2" "$3" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+grep -q '^==sonde== functional: [1-9][0-9]* launches, [1-9][0-9]* warp instructions' "$work/log"
+grep -q '^==sonde== statistics are of timed launches; there was none, and each count is 0$' "$work/log"
+python3 - "$work/stats.json" <<'PYTHON'
+import json, sys
+stats = json.load(open(sys.argv[1]))
+assert stats["kernels"], stats
+for counts in (stats, *stats["kernels"]):
+    assert counts["launches"] == counts["warp_instructions"] == counts["machine_instructions"] == 0, counts
+PYTHON
+"$1" run --stats "$work/stats.json" -- "$2" "$3" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+! grep -q 'there was none' "$work/log"
 # Kernels of one name stand apart where their code differs; what is stopped is told up to there.
 same=$(dirname "$2")/shim_host_names
 "$1" run -q --max-cycles 20000 --profile=json:"$work/same.json" -- "$same" "$3" endless >"$work/log" 2>&1 && { cat "$work/log"; exit 1; }

@@ -235,22 +235,23 @@ static void check_caches(const json_t *root, const struct gpu_stats *s)
 {
     const struct {
         const char *name;
-        uint64_t reads, hits;
+        uint64_t reads, hits, pending;
     } caches[] = {
-        {"l1_data", s->l1_reads, s->l1_hits},
-        {"texture_l1", s->texture_reads, s->texture_hits},
-        {"constant_l1", s->constant_reads, s->constant_hits},
-        {"constant_l15", s->constant_l15_reads, s->constant_l15_hits},
-        {"l2", s->l2_reads, s->l2_hits},
-        {"tlb_l1", s->tlb_l1_reads, s->tlb_l1_hits},
-        {"tlb_l2", s->tlb_l2_reads, s->tlb_l2_hits},
+        {"l1_data", s->l1_reads, s->l1_hits, s->l1_pending_hits},
+        {"texture_l1", s->texture_reads, s->texture_hits, s->texture_pending_hits},
+        {"constant_l1", s->constant_reads, s->constant_hits, s->constant_pending_hits},
+        {"constant_l15", s->constant_l15_reads, s->constant_l15_hits, s->constant_l15_pending_hits},
+        {"l2", s->l2_reads, s->l2_hits, s->l2_pending_hits},
+        {"tlb_l1", s->tlb_l1_reads, s->tlb_l1_hits, s->tlb_l1_pending_hits},
+        {"tlb_l2", s->tlb_l2_reads, s->tlb_l2_hits, s->tlb_l2_pending_hits},
     };
     for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
         const json_t *cache = json_object_get(json_object_get(root, "caches"), caches[i].name);
         const struct expected values[] = {{"reads", (double)caches[i].reads},
                                           {"hits", (double)caches[i].hits},
+                                          {"pending_hits", (double)caches[i].pending},
                                           {"hit_rate", share(caches[i].hits, caches[i].reads)}};
-        hold(cache, values, 3);
+        hold(cache, values, 4);
     }
     const struct expected more[] = {{"caches.l2_writebacks", (double)s->l2_writebacks},
                                     {"caches.page_walks", (double)s->walks}};
@@ -278,6 +279,9 @@ static void check_memory(const json_t *root, const struct gpu_stats *s, const st
     const struct expected values[] = {
         {"dram.reads", (double)s->dram_reads},
         {"dram.writes", (double)s->dram_writes},
+        {"network.requests.sectors", (double)s->noc.requests.sectors},
+        {"dram.read_bytes", (double)s->dram_read_bytes},
+        {"dram.written_bytes", (double)s->dram_written_bytes},
         {"dram.row_hits", (double)s->dram_row_hits},
         {"dram.row_misses", (double)s->dram_row_misses},
         {"dram.utilization", share(s->dram_busy_ps, time_ps)},
@@ -286,7 +290,7 @@ static void check_memory(const json_t *root, const struct gpu_stats *s, const st
         {"dram.sending_of_pending", share(s->dram_sending_ps, s->dram_pending_ps)},
         {"thread_divisions", (double)s->sm.division_lanes},
     };
-    hold(root, values, 9);
+    hold(root, values, 12);
 }
 
 /* By the definition: each place holds the latencies from `from` to `to`, and they follow each
