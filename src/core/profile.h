@@ -31,7 +31,9 @@ struct profile_line {
     uint64_t caused;             /* warp cycles that others waited for this one's result */
     uint64_t warp_insns, thread_insns;
     uint64_t requests, l1_hits, l2_hits, dram; /* to memory, and where they were served */
-    uint64_t bytes, bytes_below;               /* of them; of those that L1 did not serve */
+    uint64_t l1_pending_hits; /* of those that L1 did not serve: it had asked for them before */
+    uint64_t bytes;           /* of the requests */
+    uint64_t l2_bytes;        /* of whole sectors, that went to L2 for them */
 };
 
 /* From the next launch on; SONDE_ENOMEM. */

@@ -341,7 +341,8 @@ static void put_line_reasons(struct strbuf *out, const json_t *line)
 
 static void put_hits(struct strbuf *out, const json_t *line)
 {
-    double requests = json_number_of(line, "requests"), l1 = json_number_of(line, "l1_hits"),
+    double requests = json_number_of(line, "requests"),
+           l1 = json_number_of(line, "l1_hits") + json_number_of(line, "l1_pending_hits"),
            l2 = json_number_of(line, "l2_hits"), dram = json_number_of(line, "dram");
     if (requests > 0) {
         strbuf_printf(out, "L1&#160;%.0f&#160;%%", 100 * share(l1, requests));

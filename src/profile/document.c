@@ -29,9 +29,11 @@ static void put_counts(json_t *object, const struct profile_line *line, bool all
     if (line->requests) {
         json_put_u64(object, "requests", line->requests);
         json_put_u64(object, "l1_hits", line->l1_hits);
+        json_put_u64(object, "l1_pending_hits", line->l1_pending_hits);
         json_put_u64(object, "l2_hits", line->l2_hits);
         json_put_u64(object, "dram", line->dram);
         json_put_u64(object, "bytes", line->bytes);
+        json_put_u64(object, "l2_bytes", line->l2_bytes);
     }
 }
 

@@ -43,6 +43,7 @@ static double lower(double a, double b)
     return a == 0 || (b > 0 && b < a) ? b : a;
 }
 
+/* L2's bytes are what went through the network, write-backs and fetches of constants too. */
 static void put_levels(json_t *root, const struct model *model, const struct profile_kernel *kernel,
                        const struct profile_line *sum)
 {
@@ -55,7 +56,7 @@ static void put_levels(json_t *root, const struct model *model, const struct pro
     put_level(levels, "dram", per_second(buses * dram->bytes_per_cycle, dram->period_ps),
               (double)(stats->dram_read_bytes + stats->dram_written_bytes));
     put_level(levels, "l2", per_second(lower(slices, ports), model->core_period_ps),
-              (double)sum->bytes_below);
+              (double)(stats->noc.requests.sectors * NOC_SECTOR_BYTES));
     if (model->l1_data.enabled && model->sm.l1_caches_global) {
         double l1 = (double)model->l1_data.data_bytes_per_cycle * model->sms;
         put_level(levels, "l1", per_second(l1, model->core_period_ps), (double)sum->bytes);

@@ -26,6 +26,10 @@ results = sum(kernel["warp_cycles_by_reason"][reason] for reason in
               ["memory", "shared", "constant", "texture", "arithmetic", "sfu", "tensor"])
 print("results", "hold" if kernel["waited_for"] == results else kernel["waited_for"])
 print("instructions", "hold" if kernel["warp_instructions"] == statistics["warp_instructions"] else "differ")
+sectors = statistics["network"]["requests"]["sectors"]
+level = {level["level"]: level["bytes"] for level in kernel["roofline"]["levels"]}
+print("bytes of L2", "hold" if 0 < 32 * sectors == level["l2"] == sum(line.get("l2_bytes", 0) for line in kernel["lines"]) else "differ")
+print("bytes of DRAM", "hold" if statistics["dram"]["read_bytes"] + statistics["dram"]["written_bytes"] == level["dram"] else "differ")
 print("requests", "hold" if kernel["requests"] == statistics["transactions"] + statistics["merged_requests"] else "differ")
 PYTHON
 for model in gtx780 gtx560ti h200; do
@@ -61,6 +65,21 @@ for line in kernel["lines"]:
         print(line["line"], line["source_line"], line["source_text"], line["text"].split(" ")[0], first(line))
 print(sum(line["warp_cycles"] for line in kernel["source_lines"]) == kernel["warp_cycles"])
 PYTHON
+echo "# eight warps read one line: L2 is asked for it once, or by each of them where no L1 serves them"
+cp "$DATA/same_line.ptx" .
+for model in h200 gtx560ti gtx780 bakhoda2009; do
+    sonde exec same_line.ptx -q -d sim:$model --any-target --cold --block 256 --arg zero:128 --arg zero:1024 --profile=json:line.json
+    python3 - $model <<'PYTHON'
+import json, sys
+kernel, = json.load(open("line.json"))["kernels"]
+print(sys.argv[1], "roofline", {level["level"]: int(level["bytes"]) for level in kernel["roofline"]["levels"]}["l2"])
+for line in kernel["lines"]:
+    if "requests" in line:
+        print(line["text"].split(" ")[0], *(line[name] for name in ("requests", "l1_hits", "l1_pending_hits", "bytes", "l2_bytes")))
+PYTHON
+done
+sonde exec same_line.ptx -q -d sim:h200 --any-target --cold --block 256 --arg zero:128 --arg zero:1024 --profile=html:line.html
+grep -o 'L1&#160;[0-9]*' line.html
 echo "# with and without a profile the same"
 sonde exec hot.ptx --grid 40 --block 256 --arg out:a:40960 --arg u32:3 >plain
 sonde exec hot.ptx --grid 40 --block 256 --arg out:b:40960 --arg u32:3 --profile >profiled 2>table
