@@ -425,36 +425,6 @@ static void reads_of_a_pending_line_merge_with_it(void **state)
     cache_rig_close(&f);
 }
 
-/* A read's own: it found nothing, or what others had asked for. */
-static void an_l1_tells_which_reads_found_their_line_on_its_way(void **state)
-{
-    (void)state;
-    struct cache_rig f;
-    cache_rig_open(&f, 50);
-    f.spec.sector_bytes = 32;
-    cache_rig_start(&f, MEM_AT_L1);
-    static const struct {
-        uint64_t address;
-        bool joined;
-    } reads[] = {{0x1000, false}, {0x1010, true}, {0x1020, false}, {0x1024, true}};
-    struct probe probe[4], hit;
-    for (uint32_t i = 0; i < 4; i++) {
-        probe_init(&probe[i], f.engine, MEM_READ, reads[i].address, 4);
-        assert_true(probe_send(&probe[i], f.port));
-    }
-    engine_run(f.engine, ENGINE_NEVER);
-    for (uint32_t i = 0; i < 4; i++) {
-        assert_int_equal(probe[i].request.joined, reads[i].joined);
-    }
-    probe_init(&hit, f.engine, MEM_READ, 0x1004, 4);
-    assert_true(probe_send(&hit, f.port));
-    engine_run(f.engine, ENGINE_NEVER);
-    assert_false(hit.request.joined);
-    assert_int_equal(mem_cache_stats(f.cache)->read_pending_hits, 2);
-    assert_int_equal(mem_cache_stats(f.cache)->read_hits, 1);
-    cache_rig_close(&f);
-}
-
 static void further_sectors_of_a_pending_line_are_fetched_beside_it(void **state)
 {
     (void)state;
@@ -802,7 +772,6 @@ int main(void)
         cmocka_unit_test(a_line_that_became_stale_on_its_way_is_served_but_not_kept),
         cmocka_unit_test(atomics_pass_the_l1_and_execute_in_l2),
         cmocka_unit_test(reads_of_a_pending_line_merge_with_it),
-        cmocka_unit_test(an_l1_tells_which_reads_found_their_line_on_its_way),
         cmocka_unit_test(further_sectors_of_a_pending_line_are_fetched_beside_it),
         cmocka_unit_test(a_full_table_stalls_and_goes_on_when_a_line_arrives),
         cmocka_unit_test(a_line_without_mergers_left_stalls),
