@@ -43,6 +43,7 @@
 
 #include "exec/exec.h"
 #include "exec/divergence/stack.h"
+#include "exec/program.h"
 #include "exec/state.h"
 
 /* Someone who could run instead: a block of entries, or lanes that wait in a join. */
