@@ -397,9 +397,9 @@ int eviction_set_members(const struct eviction_set *eviction, uint32_t *found, s
     }
     free(misses);
     if (rc == 0 && eviction->level->in_pages) {
-        size_t count = *found_count - before;
-        rc = ask_otherwise(eviction, found + before, &count);
-        *found_count = before + count;
+        size_t kept = *found_count - before;
+        rc = ask_otherwise(eviction, found + before, &kept);
+        *found_count = before + kept;
     }
     return rc;
 }
