@@ -32,18 +32,14 @@
 
 /* Thresholds. Fixed by: blind trials of outstanding loads (tests/blind/outstanding.c). */
 static const struct {
-    double jump_share, merger_jump_share, merger_fine_share, slack, steady_share, cold, cold_sure,
-        cold_jump_share, hit_at, hit_at_last, hit_late, hit_jump_share, hit_share, most_sure,
-        fine_jump_share, fine_sure;
-    unsigned many_rays, fine_jump, merger_jump, most_full, most_loads, outside, hit_jump;
+    double jump_share, slack, steady_share, cold, cold_sure, cold_jump_share, hit_at, hit_at_last,
+        hit_late, hit_jump_share, hit_share, most_sure, fine_jump_share, fine_sure;
+    unsigned many_rays, fine_jump, most_full, most_loads, outside, hit_jump;
     double clean_share;
     unsigned clean;
 } limits = {
-    .jump_share = 0.25,        /* share of a single load's time: a jump */
-    .merger_jump_share = 0.08, /* the same, where lines are shared */
-    .merger_fine_share = 0.04, /* and where loads of another shape do so, too; */
-    .merger_jump = 10,         /* and so many cycles. Both chosen */
-    .slack = 0.02,             /* share of a count by which rays may differ */
+    .jump_share = 0.25, /* share of a single load's time: a jump */
+    .slack = 0.02,      /* share of a count by which rays may differ */
     .steady_share =
         0.8,     /* share of throughput times latency: a single load may be one of the slower */
     .cold = 1.3, /* times a load that hits L2: a miss of it, by which more may show. Chosen */
@@ -119,45 +115,13 @@ static int set_yardstick(struct study *s, bool cold)
     return rc;
 }
 
-/* Lists a jump for the reader. */
-static void list_spike(struct study *s, const struct ray_result *r)
-{
-    struct outstanding_result *out = s->out;
-    if (!r->jumped || out->spike_count == INFER_MAX_SPIKES) {
-        return;
-    }
-    struct ray_shape shape = ray_shape(&r->ray, r->fits);
-    out->spikes[out->spike_count++] = (struct outstanding_spike){
-        .threads = shape.threads,
-        .loads = shape.loads,
-        .more = shape.more,
-        .lanes = shape.lanes,
-        .merge = shape.merge,
-        .share = shape.share,
-        .instructions = ray_instructions(&r->ray, r->fits),
-        .requests = ray_requests(&r->ray, r->fits),
-        .before_cycles = r->before_cycles,
-        .after_cycles = r->after_cycles,
-    };
-}
-
 static int follow(struct study *s, struct ray_result *result, const struct ray *ray)
 {
     int rc = ray_follow(s->lab, result, &s->yard, ray);
     if (rc == 0) {
-        list_spike(s, result);
+        tell_jump(s->out, result);
     }
     return rc;
-}
-
-/* Not measured, but at least so many. */
-static void set_least(struct attribute *attribute, double *least, double value, const char *unit,
-                      const char *why)
-{
-    char reason[160];
-    *least = value;
-    snprintf(reason, sizeof reason, "at least %.0f: %s", value, why);
-    attribute_refuse(attribute, unit, reason);
 }
 
 /* ---- loads per warp ---- */
@@ -174,8 +138,8 @@ static int find_loads_per_warp(struct study *s)
     }
     s->loads = one.fits < 1 ? 1 : one.fits < limits.most_loads ? one.fits : limits.most_loads;
     if (!one.jumped) {
-        set_least(&s->out->loads_per_warp, &s->out->loads_per_warp_least, one.fits, "1",
-                  "one warp's loads showed no jump");
+        tell_least(&s->out->loads_per_warp, &s->out->loads_per_warp_least, one.fits, "1",
+                   "one warp's loads showed no jump");
         return 0;
     }
     ray.warps = 2;
@@ -192,8 +156,8 @@ static int find_loads_per_warp(struct study *s)
             one.fits, one.before_cycles, one.fits + 1, one.after_cycles);
         attribute_set(&s->out->loads_per_warp, one.fits, "1", one.by_part ? 0.9 : 0.97, id);
     } else if (rc == 0) {
-        set_least(&s->out->loads_per_warp, &s->out->loads_per_warp_least, one.fits, "1",
-                  "with two warps the time jumps elsewhere, so something that they share is full");
+        tell_least(&s->out->loads_per_warp, &s->out->loads_per_warp_least, one.fits, "1",
+                   "with two warps the time jumps elsewhere, so something that they share is full");
     }
     return rc;
 }
@@ -324,96 +288,6 @@ static int tell_table(struct study *s, double size, double *confidence)
     return rc;
 }
 
-/* ---- mergers ---- */
-
-/* Does as much happen between the same numbers of warps when each loads a line of its own? */
-static int try_apart(struct study *s, bool *apart_too, const struct ray_result *shared)
-{
-    struct ray ray = shared->ray;
-    double before = 0, after = 0;
-    ray.share = 1;
-    int rc = ray_measure(s->lab, &before, &s->yard, &ray, shared->fits, 1);
-    rc = rc ? rc : ray_measure(s->lab, &after, &s->yard, &ray, shared->fits + 1, 1);
-    *apart_too = after - before > 0.5 * (shared->after_cycles - shared->before_cycles);
-    return rc;
-}
-
-/*
- * Who found no place waits for the line and then may hit it: that is less than a round trip, and
- * little where hits are quick. A small jump may be of turns; as high a one of warps that load two
- * lines each is not.
- */
-static int hold_small_merger(struct study *s, bool *holds, const struct ray_result *shared)
-{
-    struct ray ray = shared->ray;
-    double before = 0, after = 0, height = shared->after_cycles - shared->before_cycles;
-    *holds = !shared->jumped || height >= limits.merger_jump_share * s->yard.one_cycles;
-    if (*holds) {
-        return 0;
-    }
-    ray.lanes = 2;
-    int rc = ray_measure(s->lab, &before, &s->yard, &ray, shared->fits, 1);
-    rc = rc ? rc : ray_measure(s->lab, &after, &s->yard, &ray, shared->fits + 1, 1);
-    *holds = rc == 0 && after - before > 0.5 * height;
-    return rc;
-}
-
-/* Small jumps where they were recorded and hold, else large ones; then the same by lanes. */
-static int follow_mergers(struct study *s, struct ray_result *by_warps, struct ray_result *by_lanes)
-{
-    const struct ray warps = {.axis = RAY_INSTRUCTIONS,
-                              .loads = 1,
-                              .lanes = 1,
-                              .merge = 1,
-                              .share = OUT_WARP,
-                              .last = OUT_WARP};
-    const struct ray lanes = {
-        .axis = RAY_LANES, .loads = 1, .merge = OUT_WARP, .share = 1, .last = OUT_WARP};
-    double jump_cycles = s->yard.jump_cycles, single = s->yard.one_cycles;
-    bool holds = false;
-    s->yard.jump_cycles = fmax(limits.merger_jump, limits.merger_fine_share * single);
-    int rc = follow(s, by_warps, &warps);
-    rc = rc ? rc : hold_small_merger(s, &holds, by_warps);
-    if ((rc && lab_soft(rc)) || (rc == 0 && !holds)) {
-        s->yard.jump_cycles = limits.merger_jump_share * single;
-        rc = follow(s, by_warps, &warps);
-    }
-    rc = rc ? rc : follow(s, by_lanes, &lanes);
-    s->yard.jump_cycles = jump_cycles;
-    return rc;
-}
-
-static int find_mergers(struct study *s)
-{
-    struct outstanding_result *out = s->out;
-    struct ray_result by_warps, by_lanes;
-    char id[24];
-    int rc = follow_mergers(s, &by_warps, &by_lanes);
-    if (rc) {
-        return rc;
-    }
-    out->lanes_merge_known = true;
-    out->lanes_merge_in_table = by_lanes.jumped;
-    bool apart_too = false;
-    rc = by_warps.jumped ? try_apart(s, &apart_too, &by_warps) : 0;
-    if (rc || !by_warps.jumped || apart_too) {
-        set_least(&out->mergers, &out->mergers_least, by_warps.fits - 1.0, "1",
-                  apart_too ? "what keeps all loads is full before"
-                            : "warps that load the same line showed no jump");
-        return rc;
-    }
-    bool alike = !by_lanes.jumped || by_lanes.fits == by_warps.fits;
-    lab_evidence(s->lab, id, "outstanding",
-                 "threads share=32 lanes=1: %u warps that load one line take %.0f cycles, one more "
-                 "%.0f; lanes of one warp that do %s",
-                 by_warps.fits, by_warps.before_cycles, by_warps.after_cycles,
-                 !by_lanes.jumped ? "show no jump: they are one request"
-                 : alike          ? "jump at the same number"
-                                  : "jump elsewhere");
-    attribute_set(&out->mergers, by_warps.fits - 1.0, "1", alike ? 0.97 : 0.6, id);
-    return 0;
-}
-
 /* ---- what follows ---- */
 
 /* The most requests that were certainly under way together, on any ray. */
@@ -469,7 +343,7 @@ static void set_size(struct attribute *attribute, double *least, struct bounds b
     }
     char why[80];
     snprintf(why, sizeof why, "and at most %.0f, of which no ray told more", high);
-    set_least(attribute, least, low, unit, why);
+    tell_least(attribute, least, low, unit, why);
 }
 
 /* How many rays bound the count from above: agreement of two is more than chance. */
@@ -762,8 +636,8 @@ static int set_bounds(struct study *s)
         attribute_refuse(&out->entries, "entries", out->refusal.reason);
     }
     if (out->max_requests.status != ATTRIBUTE_MEASURED && out->max_requests_least == 0) {
-        set_least(&out->max_requests, &out->max_requests_least, fmax(steady, most), "1",
-                  steady > most ? "throughput times latency" : "so many were under way together");
+        tell_least(&out->max_requests, &out->max_requests_least, fmax(steady, most), "1",
+                   steady > most ? "throughput times latency" : "so many were under way together");
     }
     out->instructions_least = most_instructions(s);
     for (size_t i = 0; i < s->ray_count; i++) {
@@ -783,7 +657,7 @@ int outstanding_dissect(struct lab *lab)
     rc = rc || s.jumps > 0 ? rc : study_hits(&s);
     rc = rc || s.jumps > 0 ? rc : study_small_jumps(&s);
     rc = rc || s.jumps > 0 ? rc : study_cold(&s);
-    rc = rc ? rc : find_mergers(&s);
+    rc = rc ? rc : tell_mergers(s.lab, s.out, &s.yard);
     rc = rc ? rc : set_bounds(&s);
     if (rc == 0) {
         s.out->one_cycles = s.yard.one_cycles;

@@ -110,4 +110,12 @@ struct table_study {
 };
 int table_tell(struct table_study *t, double size);
 
+/* mergers.c: how many loads of a line wait for its fill */
+int tell_mergers(struct lab *lab, struct outstanding_result *out, const struct yardstick *yard);
+
+/* tell.c: a jump is listed for the reader; what is not measured, but at least so many */
+void tell_jump(struct outstanding_result *out, const struct ray_result *r);
+void tell_least(struct attribute *attribute, double *least, double value, const char *unit,
+                const char *why);
+
 #endif
