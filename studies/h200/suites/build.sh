@@ -1,0 +1,8 @@
+#!/bin/sh
+# build.sh [PROGRAM]: makes the program of these cases (suites, beside this file). Needs nvcc 13, which nothing else here does; NVCC names
+# it. The options are those of the recording.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+program=${1:-$here/suites}
+cd "$here"
+exec "${NVCC:-nvcc}" -arch=sm_90 -cudart static -O3 -o "$program" suites.cu
