@@ -95,4 +95,5 @@ def main():
         print("\t".join(workload(path)))
 
 
-main()
+if __name__ == "__main__":
+    main()
