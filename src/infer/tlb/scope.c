@@ -443,13 +443,28 @@ static int scope_in_ring(struct tlb_lab *tl, struct tlb_result *out, const struc
     return rc;
 }
 
+/* Of a level of few entries a short ring leaves pages by chance, so that it seems to serve some SMs
+ * and others not: then a longer one decides. (Not at once: what keeps what was walked twice would
+ * find nothing in the shorter one any more.) */
+static int scope_again(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level)
+{
+    struct tlb_result longer = *out;
+    int rc = scope_in_ring(tl, &longer, level, limits.times);
+    if (rc == 0) {
+        *out = longer;
+    } else if (lab_soft(rc)) { /* an older recording has no longer ring */
+        tl->lab->why.reason[0] = '\0';
+        rc = 0;
+    }
+    return rc;
+}
+
 int tlb_scope(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level)
 {
     bool few = level->in_front == 0 && level->fits <= limits.few;
-    int rc = few ? scope_in_ring(tl, out, level, limits.times) : 0;
-    if (!few || (rc && lab_soft(rc))) { /* an older recording has no longer ring */
-        tl->lab->why.reason[0] = '\0';
-        rc = scope_in_ring(tl, out, level, 2);
+    int rc = scope_in_ring(tl, out, level, 2);
+    if (rc == 0 && few && strcmp(out->scope, "cluster") == 0) {
+        rc = scope_again(tl, out, level);
     }
     if (rc && lab_soft(rc)) {
         out->scope_refusal = lab_refusal(tl->lab);
