@@ -19,63 +19,57 @@ static void count_use(void *ctx, int32_t reg, enum reg_access access)
 static bool gives_used_result(const struct ptx_insn *insn, const uint32_t *uses)
 {
     const struct ptx_operand *result = &insn->operands[0];
-    bool has_result = insn->operand_count > 0 && isa_shape_text(isa_row(insn->op)->shape)[0] == '=';
-    if (!has_result || result->kind != OPERAND_REG) {
-        return has_result && result->kind != OPERAND_SINK;
-    }
-    return uses[result->reg] > 0;
+    if (insn->operand_count == 0 || isa_shape_text(isa_row(insn->op)->shape)[0] != '=')
+        return false;
+    return result->kind == OPERAND_REG ? uses[result->reg] > 0 : result->kind != OPERAND_SINK;
 }
 
 static bool asks_others(const struct ptx_insn *insn, const struct exec_uop_info *info,
                         const uint32_t *uses)
 {
     const struct isa_row *row = isa_row(insn->op);
-    if (info->is_atomic) {
+    if (info->is_atomic)
         return gives_used_result(insn, uses);
-    }
-    if (info->is_load) {
+    if (info->is_load)
         return insn->mods[MODC_SEM] != MOD_NONE && insn->mods[MODC_SEM] != MOD_SEM_weak;
-    }
     return insn->op == OP_CALL || insn->op == OP_NANOSLEEP || row->unit == UNIT_FENCE ||
            row->at_issue;
 }
 
-static int note_loops(struct exec_program *program, const struct exec_function *function)
+/* `asked`: room for a number an instruction and one more, how many before it ask others. */
+static void note_loops(bool *waits, const struct ptx_func *f, const struct exec_uop_info *infos,
+                       const uint32_t *uses, uint32_t *asked)
+{
+    for (uint32_t pc = 0; pc < f->insn_count; pc++) {
+        const struct ptx_insn *insn = &f->insns[pc];
+        asked[pc + 1] = asked[pc] + asks_others(insn, &infos[pc], uses);
+        uint32_t target = insn->op == OP_BRA ? insn->operands[0].target : UINT32_MAX;
+        if (target <= pc && asked[pc + 1] > asked[target])
+            waits[target] = true;
+    }
+}
+
+static int note_function(struct exec_program *program, const struct exec_function *function)
 {
     const struct ptx_func *f = function->func;
     uint32_t *uses = calloc((size_t)f->reg_count + 1, sizeof *uses);
-    uint32_t *asked = calloc((size_t)f->insn_count + 1, sizeof *asked); /* before each pc */
-    if (!uses || !asked) {
-        free(uses);
-        free(asked);
-        return error_memory();
-    }
-    for (uint32_t i = 0; i < f->insn_count; i++) {
-        insn_visit_regs(f, &f->insns[i], count_use, uses);
-    }
-    for (uint32_t i = 0; i < f->insn_count; i++) {
-        const struct exec_uop_info *info = &program->infos[function->first_pc + i];
-        asked[i + 1] = asked[i] + asks_others(&f->insns[i], info, uses);
-        uint32_t target = f->insns[i].op == OP_BRA ? f->insns[i].operands[0].target : 0;
-        bool is_known = f->insns[i].op == OP_BRA;
-        if (is_known && target <= i && asked[i + 1] > asked[target]) {
-            program->waits[function->first_pc + target] = true;
-        }
-    }
+    uint32_t *asked = calloc((size_t)f->insn_count + 1, sizeof *asked);
+    int rc = uses && asked ? SONDE_OK : error_memory();
+    for (uint32_t pc = 0; rc == SONDE_OK && pc < f->insn_count; pc++)
+        insn_visit_regs(f, &f->insns[pc], count_use, uses);
+    if (rc == SONDE_OK)
+        note_loops(program->waits + function->first_pc, f, program->infos + function->first_pc,
+                   uses, asked);
     free(uses);
     free(asked);
-    return SONDE_OK;
+    return rc;
 }
 
 int decode_waits(struct exec_program *program)
 {
     program->waits = calloc((size_t)program->length + 1, sizeof *program->waits);
-    if (!program->waits) {
-        return error_memory();
-    }
-    int rc = SONDE_OK;
-    for (uint32_t i = 0; rc == SONDE_OK && i < program->function_count; i++) {
-        rc = note_loops(program, program->functions[i]);
-    }
+    int rc = program->waits ? SONDE_OK : error_memory();
+    for (uint32_t i = 0; rc == SONDE_OK && i < program->function_count; i++)
+        rc = note_function(program, program->functions[i]);
     return rc;
 }

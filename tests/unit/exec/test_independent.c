@@ -334,6 +334,25 @@ static void short_loops_converge_as_on_the_stack(void **state)
     }
 }
 
+/* Four hundred loops one after the other, of one to three turns: all lanes are together behind
+ * each, as no lane can be waited for in them. How many are there is added up. */
+static void loops_that_cannot_wait_part_no_lanes_for_good(void **state)
+{
+    (void)state;
+    struct device dev;
+    const char *text = KERNEL(
+        "", "rem.u32 %r4, %t, 3; mov.u32 %r1, 0; mov.u32 %r5, 0;\n"
+            "OUTER: mov.u32 %r2, 0;\n"
+            "INNER: add.u32 %r2, %r2, 1; setp.le.u32 %p0, %r2, %r4; @%p0 bra INNER;\n"
+            "activemask.b32 %r3; popc.b32 %r3, %r3; add.u32 %r5, %r5, %r3;\n"
+            "add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 400; @%p1 bra OUTER;\n" STORE32("%r5"));
+    if (try_run(&dev, text, 64) != SONDE_OK)
+        fail_msg("%s", error_text());
+    for (uint32_t t = 0; t < 64; t++)
+        assert_int_equal(results(&dev)[t], 400 * 32);
+    device_close(&dev);
+}
+
 /* The lanes that had the lock first are at the barrier while others of their warp want it yet. */
 static void a_barrier_of_the_block_waits_for_lanes_that_a_lock_has_parted(void **state)
 {
@@ -452,6 +471,7 @@ int main(void)
         cmocka_unit_test(both_sides_of_a_branch_come_to_one_barrier),
         cmocka_unit_test(lanes_that_went_ahead_wait_at_a_call),
         cmocka_unit_test(short_loops_converge_as_on_the_stack),
+        cmocka_unit_test(loops_that_cannot_wait_part_no_lanes_for_good),
         cmocka_unit_test(two_sides_at_two_instructions_of_all_lanes_go_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
