@@ -54,21 +54,24 @@ static int note_function(struct exec_program *program, const struct exec_functio
     const struct ptx_func *f = function->func;
     uint32_t *uses = calloc((size_t)f->reg_count + 1, sizeof *uses);
     uint32_t *asked = calloc((size_t)f->insn_count + 1, sizeof *asked);
-    int rc = uses && asked ? SONDE_OK : error_memory();
-    for (uint32_t pc = 0; rc == SONDE_OK && pc < f->insn_count; pc++)
-        insn_visit_regs(f, &f->insns[pc], count_use, uses);
-    if (rc == SONDE_OK)
+    bool made = uses && asked;
+    if (uses && asked) {
+        for (uint32_t pc = 0; pc < f->insn_count; pc++)
+            insn_visit_regs(f, &f->insns[pc], count_use, uses);
         note_loops(program->waits + function->first_pc, f, program->infos + function->first_pc,
                    uses, asked);
+    }
     free(uses);
     free(asked);
-    return rc;
+    return made ? SONDE_OK : error_memory();
 }
 
 int decode_waits(struct exec_program *program)
 {
     program->waits = calloc((size_t)program->length + 1, sizeof *program->waits);
-    int rc = program->waits ? SONDE_OK : error_memory();
+    if (!program->waits)
+        return error_memory();
+    int rc = SONDE_OK;
     for (uint32_t i = 0; rc == SONDE_OK && i < program->function_count; i++)
         rc = note_function(program, program->functions[i]);
     return rc;
