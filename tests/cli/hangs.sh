@@ -47,6 +47,20 @@ next:
     @%p bra next;
     ret;
 }
+.visible .entry asked_before(.param .u64 flag)
+{
+    .reg .pred %p;
+    .reg .b32 %r;
+    .reg .b64 %d;
+    ld.param.u64 %d, [flag];
+asks:
+    atom.global.add.u32 %r, [%d], 1;
+    setp.lt.u32 %p, %r, 200;
+    @%p bra asks;
+again:
+    mov.u32 %r, 0;
+    bra again;
+}
 .file 1 "hang.cu"
 PTX
 run sonde exec hang.ptx --kernel half --block 128 --functional
@@ -54,6 +68,8 @@ run sonde exec hang.ptx --kernel half --block 128
 echo "# a warp that spins, others that wait for it"
 run sonde exec hang.ptx --kernel spins --block 128 --arg zero:4 --max-cycles 20000
 run sonde exec hang.ptx --kernel spins --block 128 --arg zero:4 --max-cycles 0
+echo "# independent lanes that have waited before"
+run sonde exec hang.ptx -d sim:h200 --kernel asked_before --block 64 --arg zero:4 --max-cycles 2000000
 echo "# on a terminal a launch tells how far it is, and since when"
 shown() {
     TERM=xterm script -qec "sonde exec hang.ptx --block 64 $*" /dev/null </dev/null >terminal

@@ -1,8 +1,9 @@
 /*
  * Which loops may wait for other lanes or threads: those in which something asks what others have
- * done, by an atomic whose result is used, a load that is not weak, a fence, an mbarrier, a sleep
- * or a call. A compiler may take any other load out of its loop, so that no correct program waits
- * by one. A loop is taken for the stretch of text that a branch backwards leads over.
+ * done, by an atomic whose result is used, a load that is not weak or keeps nothing (.cv), a fence,
+ * an mbarrier, a sleep or a call. A compiler may take any other load out of its loop, so that no
+ * correct program waits by one. A loop is taken for the stretch of text that a branch backwards
+ * leads over.
  */
 #include <stdlib.h>
 
@@ -31,7 +32,8 @@ static bool asks_others(const struct ptx_insn *insn, const struct exec_uop_info 
     if (info->is_atomic)
         return gives_used_result(insn, uses);
     if (info->is_load)
-        return insn->mods[MODC_SEM] != MOD_NONE && insn->mods[MODC_SEM] != MOD_SEM_weak;
+        return (insn->mods[MODC_SEM] != MOD_NONE && insn->mods[MODC_SEM] != MOD_SEM_weak) ||
+               insn->mods[MODC_COP] == MOD_COP_cv;
     return insn->op == OP_CALL || insn->op == OP_NANOSLEEP || row->unit == UNIT_FENCE ||
            row->at_issue;
 }

@@ -147,30 +147,29 @@ static bool give_way(struct exec_warp *warp)
     return true;
 }
 
-/* Loops that cannot wait for others end by themselves: nobody gives way in them, as compilers see
- * to it, but for one that was not seen to wait. */
+/* A loop that cannot wait for others ends by itself: nobody gives way in it, as compilers see to
+ * it, but in one that was not seen to wait. Where all lanes are together there is nobody to give
+ * way to, and what was counted does not keep a warp from coming to a state in which it was. */
 static bool has_patience(struct exec_warp *warp)
 {
     struct diverge_state *stack = warp->state->diverge;
-    if (stack->count == 1)
-        return true;
     if (stack->spin_depth != stack->count) {
         stack->spin_depth = stack->count;
         stack->spins = 0;
     }
-    return ++stack->spins < PATIENCE * warp->cta->launch->yield_after;
+    if (stack->count == 1) {
+        stack->backwards = stack->spins = 0;
+        return true;
+    }
+    return ++stack->spins < (uint64_t)PATIENCE * warp->cta->launch->yield_after;
 }
 
 static void independent_back(struct exec_warp *warp)
 {
     struct diverge_state *stack = warp->state->diverge;
-    if (warp->state->program->waits[warp->pc] || stack->backwards >= warp->cta->launch->yield_after)
-        stack->backwards++;
-    else if (has_patience(warp))
-        return;
-    else
-        stack->backwards = warp->cta->launch->yield_after;
-    if (stack->backwards >= warp->cta->launch->yield_after)
+    bool waits = warp->state->program->waits[warp->pc];
+    stack->backwards += waits;
+    if (stack->backwards >= warp->cta->launch->yield_after || (!waits && !has_patience(warp)))
         (void)give_way(warp);
 }
 
