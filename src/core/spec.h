@@ -165,7 +165,8 @@ struct sm_spec {
     uint32_t cta_start_cycles; /* from the end of a CTA to the start of the next in its place */
     enum sched_kind scheduler;
     enum divergence divergence;
-    uint32_t yield_after; /* INDEPENDENT: backward branches before a path yields */
+    uint32_t
+        yield_after; /* INDEPENDENT: backward branches of loops that wait, before a path yields */
     uint32_t fetch_group; /* two_level: warps of a scheduler in a group, 0: 8 */
     struct unit_spec unit[ISA_UNIT_COUNT];
     uint32_t fall_through_cycles; /* a branch that no lane takes; 0: as one that is taken */

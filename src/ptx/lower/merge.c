@@ -152,19 +152,17 @@ static uint32_t find_neighbour(const struct lower *l, uint32_t pc, uint64_t offs
     const struct ptx_insn *load = &l->func->insns[pc];
     const struct ptx_block *block = &l->func->blocks[l->block_of[pc]];
     for (int way = -1; way <= 1; way += 2) {
-        uint32_t at = pc;
-        for (uint32_t n = 0; n <= REACH && at >= block->first && at <= block->last; n++) {
+        uint32_t left = way < 0 ? pc - block->first : block->last - pc;
+        for (uint32_t n = 1; n <= left && n <= REACH; n++) {
+            uint32_t at = way < 0 ? pc - n : pc + n;
             const struct ptx_insn *insn = &l->func->insns[at];
-            if (at != pc && is_word_load(l, at) && insn->space[0] == load->space[0] &&
+            if (is_word_load(l, at) && insn->space[0] == load->space[0] &&
                 isa_type_info(insn->tuple.s)->bytes == bytes &&
                 is_of_base(&insn->operands[1], &load->operands[1]) &&
                 displacement(&insn->operands[1]) == offset)
                 return at;
-            if (at != pc && ends_window(l, at, load))
+            if (ends_window(l, at, load))
                 break;
-            if (at == 0 && way < 0)
-                break;
-            at += (uint32_t)way;
         }
     }
     return NOWHERE;
