@@ -4,11 +4,11 @@
 #ifndef SONDE_GPU_SET_H
 #define SONDE_GPU_SET_H
 
-#include <stdbool.h>
+#include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
-#define GPU_SET_MAX 1024 /* as many as a model may have of either */
+#define GPU_SET_MAX 1024 /* as many as model/param.def allows of either */
 #define GPU_SET_BITS 64
 #define GPU_SET_END UINT32_MAX
 
@@ -26,6 +26,7 @@ static inline void gpu_set_clear(struct gpu_set *set)
 static inline void gpu_set_add(struct gpu_set *set, uint32_t number)
 {
     uint32_t word = number / GPU_SET_BITS;
+    assert(number < GPU_SET_MAX);
     set->word[word] |= UINT64_C(1) << number % GPU_SET_BITS;
     set->words = set->words > word ? set->words : word + 1;
 }

@@ -198,8 +198,9 @@ struct gpu {
     uint32_t *asking, asking_count; /* those whose requests memory has not read yet */
     uint64_t *sm_next_ps;           /* when each SM goes on, as of the last exchange */
     struct gpu_set sms_to_look_at;  /* in the next exchange, beside those that memory answers */
-    uint32_t *busy_channels;        /* likewise */
-    uint32_t *answering, answering_count; /* channels whose replies memory has not read yet */
+    /* The same of DRAM's channels. */
+    uint32_t *busy_channels;
+    uint32_t *answering, answering_count; /* whose replies memory has not read yet */
     uint64_t *channel_next_ps;
     struct gpu_set channels_to_look_at; /* beside those that memory asks */
     struct gpu_notes *notes;
@@ -234,8 +235,8 @@ struct gpu {
     struct cache_spec l1_spec; /* as the carve-out leaves it */
     uint64_t shared_bytes;
     uint32_t carveout, wanted_carveout;
-    uint64_t l1_reads_before, l1_hits_before,
-        l1_pending_before; /* of L1s that a carve-out has replaced */
+    /* Of L1s that a carve-out has replaced. */
+    uint64_t l1_reads_before, l1_hits_before, l1_pending_before;
 
     const volatile int *cancel;
     bool tells_cancelled;

@@ -167,9 +167,8 @@ static void find_fault(struct gpu *gpu)
 /* For the next exchange: whether it has to look at this boundary, and when the SM goes on. */
 static void note_state(struct gpu_boundary *boundary)
 {
-    uint64_t next_ps = engine_next_ps(boundary->engine),
-             message_ps = boundary->mailbox.delivered_replies.earliest_ps;
-    boundary->next_ps = next_ps < message_ps ? next_ps : message_ps;
+    boundary->next_ps =
+        earlier(engine_next_ps(boundary->engine), boundary->mailbox.delivered_replies.earliest_ps);
     boundary->awaits_turn = sm_awaits_turn(boundary->gpu->sm[boundary->sm]);
     if (boundary->awaits_turn) {
         boundary->next_ps = engine_now_ps(boundary->engine);
