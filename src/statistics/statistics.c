@@ -260,10 +260,9 @@ static void put_cache(json_t *caches, const char *name, uint64_t reads, uint64_t
     }
 }
 
-static void put_caches(json_t *root, const struct gpu_stats *stats)
+static void put_caches(json_t *root, const struct gpu_stats *s)
 {
     json_t *caches = json_put_object(root, "caches");
-    const struct gpu_stats *s = stats;
     put_cache(caches, "l1_data", s->l1_reads, s->l1_hits, s->l1_pending_hits);
     put_cache(caches, "texture_l1", s->texture_reads, s->texture_hits, s->texture_pending_hits);
     put_cache(caches, "constant_l1", s->constant_reads, s->constant_hits, s->constant_pending_hits);
@@ -272,8 +271,8 @@ static void put_caches(json_t *root, const struct gpu_stats *stats)
     put_cache(caches, "l2", s->l2_reads, s->l2_hits, s->l2_pending_hits);
     put_cache(caches, "tlb_l1", s->tlb_l1_reads, s->tlb_l1_hits, s->tlb_l1_pending_hits);
     put_cache(caches, "tlb_l2", s->tlb_l2_reads, s->tlb_l2_hits, s->tlb_l2_pending_hits);
-    json_put_u64(caches, "l2_writebacks", stats->l2_writebacks);
-    json_put_u64(caches, "page_walks", stats->walks);
+    json_put_u64(caches, "l2_writebacks", s->l2_writebacks);
+    json_put_u64(caches, "page_walks", s->walks);
 }
 
 static json_t *put_way(json_t *network, const char *name, const struct mem_noc_way_stats *way,
