@@ -197,14 +197,14 @@ static void hide_all_but_bus(struct dram_spec *dram, uint64_t fetched, bool has_
     dram->t_wl = 0; /* as t_cl: written data come as late as read ones */
 }
 
-/* All SMs read less than their ports pass, and less than each of them gets alone, then or with as
- * many loads under way, or what no port passes, in whole cycles for a message: that is memory's own
- * rate. */
+/* All SMs read less than their ports pass, and something says that it is memory's own rate: each of
+ * them alone gets more, or did with as many loads under way, or no port passes messages at that
+ * rate, since each takes a whole number of cycles. */
 static bool reads_fill_memory(const struct model *base, const json_t *root, uint32_t bytes)
 {
     double read = ports_measured(root, "read_bandwidth"), alone = ports_alone(root);
     double in = ports_read_cycles(base, bytes);
-    double exact = read > 0 ? ports_rate(base, root, bytes, 1) / read : 0;
+    double exact = ports_cycles_at(read, base, root, bytes);
     return read > 0 && alone > 0 && ports_sms(base, root) > 1 &&
            read < limits.apart * ports_rate(base, root, bytes, in) &&
            (read < limits.apart * ports_rate(base, root, 1, 1 / alone) ||
@@ -289,7 +289,7 @@ static bool space_writes(struct model *base, double times)
 static bool narrow_port(struct bandwidth_plan *plan, struct model *base, const json_t *root,
                         uint32_t bytes)
 {
-    double exact = ports_rate(base, root, bytes, 1) / ports_measured(root, "write_bandwidth");
+    double exact = ports_cycles_at(ports_measured(root, "write_bandwidth"), base, root, bytes);
     double whole = round(exact), message = ports_written(base, bytes);
     double width = whole >= 1 ? ceil(message / whole) : 0;
     if (plan->is_slowed || plan->request_width || fabs(exact - whole) > limits.about * whole ||
@@ -337,10 +337,10 @@ static void take_writes(struct bandwidth_plan *plan, struct model *base, const j
 }
 
 /*
- * As wide as a port has to be for `rate` bytes a second through all SMs, in messages of a header
- * and `bytes`. Narrower than the base's where a whole number of cycles for each message gives just
- * that rate, and DRAM has more than that. 0: as it is. `alone`: bytes a cycle that one SM gets by
- * itself, at least.
+ * As wide as a port has to be for `rate` bytes a second through all SMs, in messages that write
+ * `bytes` or reply with them. Narrower than the base's where a whole number of cycles for each
+ * message gives just that rate, and DRAM has more than that. 0: as it is. `alone`: bytes a cycle
+ * that one SM gets by itself, at least.
  */
 static uint32_t width_for(double rate, double alone, const struct model *base, const json_t *root,
                           uint32_t bytes, bool is_written)
@@ -348,7 +348,7 @@ static uint32_t width_for(double rate, double alone, const struct model *base, c
     const struct noc_spec *noc = &base->noc;
     uint32_t width = is_written ? noc->request_bytes_per_cycle : noc->reply_bytes_per_cycle;
     double message = is_written ? ports_written(base, bytes) : noc->header_bytes + bytes;
-    double exact = rate > 0 ? ports_rate(base, root, bytes, 1) / rate : 0; /* cycles of a message */
+    double exact = ports_cycles_at(rate, base, root, bytes);
     double cycles = floor(exact / (1 - limits.noise));
     double wide = cycles >= 1 ? ceil(message / cycles) : 0;
     if (width == 0 || wide > width) {

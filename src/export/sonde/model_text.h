@@ -70,17 +70,16 @@ double ports_sms(const struct model *base, const json_t *root);
 double ports_clock_hz(const struct model *base, const json_t *root);
 /* Bytes a cycle that one SM gets by itself, with many loads under way, at least; 0: not told. */
 double ports_alone(const json_t *root);
-/* What each SM gets where all have as many loads under way, of what one gets by itself; 1: not
- * told.
- */
+/* Of that, what each SM gets where all have as many loads under way; 1: not told. */
 double ports_together(const struct model *base, const json_t *root);
 /* Bytes a second through the ports of all SMs, in messages of a header and `bytes`; `cycles`: what
  * one takes. */
 double ports_rate(const struct model *base, const json_t *root, uint32_t bytes, double cycles);
-double ports_message_cycles(const struct model *base, uint32_t bytes, uint32_t width);
-/* Bytes of a message that writes so many, whole sectors; and what it takes, and a reply with so
- * many. */
+/* Cycles from one such message to the next at a rate of all SMs; 0: no rate was measured. */
+double ports_cycles_at(double rate, const struct model *base, const json_t *root, uint32_t bytes);
+/* A message that writes `bytes`, which are whole sectors: how long it is. */
 uint32_t ports_written(const struct model *base, uint32_t bytes);
+/* Cycles that it takes, and that a reply with `bytes` takes; 0: the base's ports have no limit. */
 double ports_write_cycles(const struct model *base, uint32_t bytes);
 double ports_read_cycles(const struct model *base, uint32_t bytes);
 /* Whether `cycles` is a whole number of them as exactly as rates are measured. */

@@ -78,7 +78,13 @@ double ports_rate(const struct model *base, const json_t *root, uint32_t bytes, 
                       : INFINITY;
 }
 
-double ports_message_cycles(const struct model *base, uint32_t bytes, uint32_t width)
+double ports_cycles_at(double rate, const struct model *base, const json_t *root, uint32_t bytes)
+{
+    return rate > 0 ? ports_rate(base, root, bytes, 1) / rate : 0;
+}
+
+/* Cycles of a message of a header and `bytes`; 0: the width is without a limit. */
+static double message_cycles(const struct model *base, uint32_t bytes, uint32_t width)
 {
     return width > 0 ? ceil(((double)base->noc.header_bytes + bytes) / width) : 0;
 }
@@ -96,7 +102,7 @@ double ports_write_cycles(const struct model *base, uint32_t bytes)
 
 double ports_read_cycles(const struct model *base, uint32_t bytes)
 {
-    return ports_message_cycles(base, bytes, base->noc.reply_bytes_per_cycle);
+    return message_cycles(base, bytes, base->noc.reply_bytes_per_cycle);
 }
 
 /* A message for each such number of cycles is the measured rate. */
@@ -113,7 +119,7 @@ static bool is_sent_by_port(double rate, const struct model *base, const json_t 
 {
     uint32_t width = base->noc.request_bytes_per_cycle;
     return is_of_port(rate, base, root, bytes, ports_write_cycles(base, bytes)) ||
-           is_of_port(rate, base, root, bytes, ports_message_cycles(base, bytes, width));
+           is_of_port(rate, base, root, bytes, message_cycles(base, bytes, width));
 }
 
 bool ports_move_lines(uint32_t *line, const json_t *root, const struct model *base,
@@ -134,8 +140,8 @@ bool ports_move_lines(uint32_t *line, const json_t *root, const struct model *ba
 bool ports_write_words(const json_t *root, const struct model *base, uint32_t least, uint32_t words)
 {
     double write = ports_measured(root, "write_bandwidth");
-    double few = write > 0 ? ports_rate(base, root, least, 1) / write : 0;
-    double many = write > 0 ? ports_rate(base, root, words, 1) / write : 0;
+    double few = ports_cycles_at(write, base, root, least);
+    double many = ports_cycles_at(write, base, root, words);
     return least < words && few >= 1 && !ports_are_whole(few, round(few)) &&
            ports_are_whole(many, round(many));
 }
@@ -170,7 +176,7 @@ static uint32_t width_of_pace(uint32_t message, uint32_t cycles)
 static bool passes_reads(const struct model *base, const json_t *root, uint32_t bytes,
                          uint32_t width)
 {
-    double cycles = ports_message_cycles(base, bytes, width);
+    double cycles = message_cycles(base, bytes, width);
     double most = (1 + limits.exact) * ports_rate(base, root, bytes, cycles);
     return ports_measured(root, "read_bandwidth") <= most && ports_alone(root) * cycles <= bytes;
 }
@@ -180,7 +186,7 @@ uint32_t ports_width_by_pace(const struct model *base, const json_t *root, uint3
 {
     uint32_t cycles = request_cycles(root), width = base->noc.reply_bytes_per_cycle;
     uint32_t message = base->noc.header_bytes + bytes;
-    double own = width > 0 ? ports_message_cycles(base, bytes, width) : 1;
+    double own = width > 0 ? message_cycles(base, bytes, width) : 1;
     if (cycles == 0 || cycles == own) {
         return 0;
     }
