@@ -73,11 +73,7 @@ for name, change in (("near", near), ("filled", filled), ("alone", alone), ("pac
     keep(name, change)
 PY
 over near v100
-"$SONDE" model show ./near.yaml >shown
-part() { # SECTION KEY: its number, of near.yaml
-    sed -n "/^$1:/,/^[a-k,m-z]/p" shown | awk -v key="$2:" '$1 == key { print $2; exit }'
-}
-hit=$(part l2 hit_latency) sum=$(($(part noc request_latency) + $(part noc reply_latency) + hit + 12)) # v100's load/store unit
+hit=$(number near l2 hit_latency) sum=$(($(number near noc request_latency) + $(number near noc reply_latency) + hit + 12)) # v100's load/store unit
 [ "$hit" -gt 0 ] && [ $sum -eq 36 ] || fail "a load that hits L2 takes $sum cycles, of them L2 $hit"
 
 over filled v100

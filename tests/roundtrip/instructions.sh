@@ -8,14 +8,14 @@ unit() {
         /^  [^ ]/ { units = $1 == "units:" } units && /^    [^ ]/ { here = $0 == unit }
         here && $1 == key { print $2; exit }' model
 }
-number() { # of the SM
+of_sm() { # KEY: a number
     awk -v key="$1:" '/^[^ ]/ { sm = $1 == "sm:" } sm && /^  [^ ]/ && $1 == key { print $2; exit }' model
 }
 # kinds UNIT OP...: latency within a hundredth, rate within a twentieth. No unit does more than what issues.
 kinds() {
     latency=$(unit "$1" latency)
     lanes=$(unit "$1" lanes_per_cycle)
-    issue=$(awk "BEGIN { print 32 * $(number schedulers) * $(number issue_per_scheduler) / $(number issue_interval) }")
+    issue=$(awk "BEGIN { print 32 * $(of_sm schedulers) * $(of_sm issue_per_scheduler) / $(of_sm issue_interval) }")
     lanes=$(awk "BEGIN { print $lanes < $issue ? $lanes : $issue }")
     shift
     for op in "$@"; do
@@ -36,8 +36,8 @@ follows() {
     kinds sfu ex2 rsqrt
     kinds cvt cvtint cvtround
     kinds shuffle shfl
-    expect found.json sm.sub_cores "$(number schedulers)"
-    expect found.json sm.issue_per_sub_core "$(awk "BEGIN { print $(number issue_per_scheduler) / $(number issue_interval) }")" 0.03
+    expect found.json sm.sub_cores "$(of_sm schedulers)"
+    expect found.json sm.issue_per_sub_core "$(awk "BEGIN { print $(of_sm issue_per_scheduler) / $(of_sm issue_interval) }")" 0.03
 }
 
 follows gtx280 --record gtx280.sonde
@@ -69,7 +69,7 @@ follows changed.yaml
 "$SONDE" export found.json --format sonde --base gtx280 -o again.yaml || fail "no model"
 cp model told
 "$SONDE" model show ./again.yaml >model || fail "no such model"
-[ "$(number schedulers)" = 4 ] || fail "schedulers: $(number schedulers)"
+[ "$(of_sm schedulers)" = 4 ] || fail "schedulers: $(of_sm schedulers)"
 for name in alu imul idiv shift fp32 fp64 fdiv sfu cvt shuffle; do
     for key in latency lanes_per_cycle; do
         again=$(unit $name $key)

@@ -128,17 +128,11 @@ write("ways", lambda root: unknown(root, ways=4))
 write("parts", parts)
 END
 for told in same ports slow own serial back near lost banks few readonly first alone flight soon hidden victims late; do
-    "$SONDE" export $told.json --format sonde --base gtx780 -o $told.yaml || fail "$told: no model"
-    "$SONDE" model check $told.yaml >check || fail "$told: $(cat check)"
+    over $told gtx780
 done
-for over in wide:v100 ways:v100 parts:gh100 table:gtx480 paced:gtx480; do
-    told=${over%:*}
-    "$SONDE" export $told.json --format sonde --base "${over#*:}" -o $told.yaml || fail "$told: no model"
-    "$SONDE" model check $told.yaml >check || fail "$told: $(cat check)"
+for told in wide:v100 ways:v100 parts:gh100 table:gtx480 paced:gtx480; do
+    over ${told%:*} ${told#*:}
 done
-number() { # FILE SECTION KEY: of the model with all its parameters written out
-    "$SONDE" model show "$1.yaml" | awk -v section="$2:" -v key="$3:" '/^[a-z]/ { here = $1 == section } here && $1 == key { print $2; exit }'
-}
 equals() { # FILE SECTION KEY VALUE WHAT
     [ "$(number "$1" "$2" "$3")" = "$4" ] || fail "$5: $2.$3 of $1 is $(number "$1" "$2" "$3"), not $4"
 }

@@ -13,6 +13,7 @@
 #   bare FILE                    the JSON less what may differ from run to run: date and seconds
 #   over FILE BASE               FILE.yaml, the model of the dissection FILE.json over BASE
 #   holds FILE SECTION PATTERN   a section of FILE.yaml has such a line
+#   number FILE SECTION KEY      of FILE.yaml with all its parameters written out
 #   fail TEXT                    says what does not hold; the test goes on and fails at its end
 set -u
 SCRIPT=$1
@@ -52,6 +53,9 @@ over() {
 holds() {
     sed -n "/^$2:/,/^[a-z]/p" "$1.yaml" >part
     grep -q "^  $3" part || fail "$1: no $3 in: $(cat part)"
+}
+number() {
+    "$SONDE" model show "./$1.yaml" | awk -v section="$2:" -v key="$3:" '/^[a-z]/ { here = $1 == section } here && $1 == key { print $2; exit }'
 }
 expect() {
     got=$("$GET" "$1" "$2") || fail "$1 has no $2"
