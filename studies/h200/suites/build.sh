@@ -3,6 +3,4 @@
 # it. The options are those of the recording.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-program=${1:-$here/suites}
-cd "$here"
-exec "${NVCC:-nvcc}" -arch=sm_90 -cudart static -O3 -o "$program" suites.cu
+exec "${NVCC:-nvcc}" -arch=sm_90 -cudart static -O3 -o "${1:-$here/suites}" "$here/suites.cu"
