@@ -81,11 +81,11 @@ def compare(folder, cases, card, launching):
 
 
 def log_correlation(rows):
-    pairs = [(math.log(row["model"]), math.log(row["card"])) for row in rows]
-    means = [statistics.fmean(side) for side in zip(*pairs)]
-    products = [[(pair[i] - means[i]) * (pair[j] - means[j]) for pair in pairs] for i, j in ((0, 1), (0, 0), (1, 1))]
-    both, model, card = (sum(product) for product in products)
-    return both / math.sqrt(model * card) if model and card else 1.0
+    model, card = ([math.log(row[side]) for row in rows] for side in ("model", "card"))
+    try:
+        return statistics.correlation(model, card)
+    except statistics.StatisticsError:  # of one case, or of cases that are alike
+        return 1.0
 
 
 def main():

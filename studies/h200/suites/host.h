@@ -154,6 +154,15 @@ void check(const char *what, const std::vector<T> &got, const std::vector<T> &wa
     }
 }
 
+// What is judged by other means than `check`: so many results may be wrong and no more.
+inline void count_wrong(const char *what, int wrong, int allowed = 0)
+{
+    if (wrong > allowed) {
+        printf("%s: WRONG %d\n", what, wrong);
+        bad = true;
+    }
+}
+
 inline int divide_up(int a, int b)
 {
     return (a + b - 1) / b;

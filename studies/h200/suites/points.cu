@@ -54,10 +54,7 @@ static void run_kmeans(bool large)
         wrong += !(g[p] >= 0 && g[p] < 5 && d[g[p]] <= l + 1e-4);
     }
     checksum("kmeans", g);
-    if (wrong) {
-        printf("kmeans: WRONG %d\n", wrong);
-        bad = true;
-    }
+    count_wrong("kmeans", wrong);
 }
 
 struct Node {

@@ -275,10 +275,7 @@ static void run_topk(bool large)
     for (int i = 0; i < rows * k; i++) {
         w += a[i / k * 1024 + idx[i]] != g[i];
     }
-    if (w) {
-        printf("topk index: WRONG %d\n", w);
-        bad = true;
-    }
+    count_wrong("topk index", w);
 }
 
 // Darts at a quarter of a circle: drawn numbers of shifts and exclusive ors, a shuffle's tree, and
