@@ -18,7 +18,7 @@ c_files() {
 }
 
 scripts_in_tree() {
-    find scripts tests bench workloads .ci -type f \( -name '*.sh' -o -path '.ci/run' \) 2>/dev/null | LC_ALL=C sort
+    find scripts tests bench workloads studies .ci -type f \( -name '*.sh' -o -path '.ci/run' \) 2>/dev/null | LC_ALL=C sort
 }
 
 format() { c_files | xargs clang-format --dry-run -Werror --ferror-limit=3; }
