@@ -4,21 +4,22 @@
 FOLDER holds the recording under all counters, FEW the one under few. Columns have the names of ../recorded.tsv;
 cycles_few_passes are those of FEW. A case that failed or left a wrong result is an error.
 """
-import csv
 import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from recorded import COLUMNS, number, read_tsv  # noqa: E402
+from recorded import COLUMNS, number, read_counters, read_tsv  # noqa: E402
 
 
 def read_cases(folder):
-    with open(os.path.join(folder, "cases.csv"), encoding="utf-8") as lines:
-        cases = {(row["name"], row["size"]): row for row in csv.DictReader(lines)}
-    failed = [" ".join(key) for key, row in cases.items() if row["status"] != "0"]
+    """The counters of each case's launch, by its name and size."""
+    rows = read_tsv(os.path.join(folder, "cases.tsv"))[1:]
+    launches = {(name, size): read_counters(os.path.join(folder, f"{name}.{size}.csv"))
+                for name, size, status in rows if status == "0"}
+    failed = [f"{name} {size}" for name, size, _ in rows if len(launches.get((name, size), [])) != 1]
     if failed:
         sys.exit(f"{folder}: not recorded: {', '.join(failed)}")
-    return cases
+    return {case: counters[0] for case, counters in launches.items()}
 
 
 def main():
