@@ -364,7 +364,8 @@ void profile_served(struct sm *sm, const struct lsu_access *access,
     line->l2_hits += request->served_at == MEM_AT_L2;
     line->dram += request->served_at == MEM_AT_DRAM;
     line->bytes += request->bytes;
-    line->l1_pending_hits += request->joined;
+    line->l1_pending_hits +=
+        request->joined && request->asked == 0 && request->served_at != MEM_AT_L1;
     line->l2_bytes += (uint64_t)request->asked * NOC_SECTOR_BYTES;
 }
 

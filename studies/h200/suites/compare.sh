@@ -4,7 +4,7 @@
 # what it comes to. NAMES="a b" for some cases only. Status 1 when a case fails or leaves a wrong result.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-sonde=$1
+sonde=${1:?usage: compare.sh SONDE [-d MODEL]}
 model=sim:h200
 shift
 while [ $# -gt 0 ]; do
