@@ -166,14 +166,13 @@ static inline double level_cycles(const struct level *level, double cycles)
 int level_clock(const struct level *level, struct sample *out, const struct sample *in);
 
 /* A plan with this level's operator, carve-out and one window. */
-/* From here on rings are walked without that. */
-void level_leave_pages(struct level *level);
-/* What goes with rings that read each line twice by themselves. */
-const struct walk_filler *level_filler_of_twice(const struct level *level);
 struct walk_plan level_plan(const struct level *level, struct walk_shape shape);
-
-/* The same by another operator, whose latencies are no mirror's. */
+/* Makes it one by an operator; the latencies of another than the level's are no mirror's. */
 void level_plan_by(struct walk_plan *plan, const struct level *level, const char *op);
+/* The filler of such a plan whose ring reads each line twice by itself. */
+const struct walk_filler *level_filler_of_twice(const struct level *level);
+/* Ends `in_pages`: from here on no page is read ahead. */
+void level_leave_pages(struct level *level);
 
 /* Adds the latencies to level->seen. */
 int level_saw(struct level *level, const struct sample *latencies);

@@ -74,10 +74,10 @@ struct walk_plan {
     uint32_t repeats;      /* walks, of which the least of each record is kept; 0: 1 */
     uint32_t turns;        /* 2: either half of the ring has each offset once (op=local); 0: 1 */
     const struct walk_filler *filler; /* goes with rings that are given; NULL: none */
-    uint32_t
-        most_window; /* records of a window, where a filler needs more than asked; 0: no more */
-    /* The first elements of the ring, whose sets filler accesses leave alone; 0: all. */
+    /* Records of a window at most, where filler accesses need more than was asked; 0: no more. */
+    uint32_t most_window;
     const struct walk_leads *leads; /* of walk_in_pages; NULL: none */
+    /* The first elements of the ring, whose sets filler accesses leave alone; 0: all. */
     size_t guarded;
     struct walk_mirror mirror; /* what the latencies pass through */
 };

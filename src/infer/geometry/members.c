@@ -354,8 +354,8 @@ static int ask_missing(const struct eviction_set *eviction, uint32_t *found, siz
     return rc;
 }
 
-/* What is read ahead of a line, so that it finds its page translated, may be in the set, too: those
- * that are in it by another such line as well. */
+/* What is read ahead of a line, so that it finds its page translated, may be in the set in its
+ * place. Those lines stay that are in it also where another one is read ahead. */
 static int ask_otherwise(const struct eviction_set *eviction, uint32_t *found, size_t *count)
 {
     struct level *level = eviction->level;

@@ -34,8 +34,9 @@ static const struct {
     .votes = 10,      /* more of an SM, where some share and some do not, */
     .lead = 4,        /* unless so many more say one thing than the other. Both chosen */
     .vote_round = 16, /* repeats that no other question takes */
-    .times = 4,       /* the entries of a level of few, in a ring: less displaces too little of */
-    .few = 32,        /* entries that draw their victims. Both chosen */
+    .times = 4,       /* the entries of a level of few, in a ring: of fewer pages some stay by
+                         chance, where victims are drawn. Chosen */
+    .few = 32,        /* entries: a level of few. Chosen */
     .bases = 2,       /* SMs that are asked beside SM 0, where it shares with none. Chosen */
     .itself = 2,      /* rings of pages that SM 0 takes by itself */
 };
