@@ -23,3 +23,17 @@ void sort_double(double *values, size_t count)
 {
     qsort(values, count, sizeof *values, compare_double);
 }
+
+size_t first_from_u32(const uint32_t *values, size_t count, uint32_t value)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (values[middle] < value) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}

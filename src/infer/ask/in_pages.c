@@ -14,8 +14,8 @@
 #include "infer/ask/walk.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "util/container/map.h"
 #include "util/error.h"
 #include "util/sort.h"
 
@@ -33,17 +33,19 @@ static const struct {
 /* A ring with what is read ahead. */
 struct ahead {
     const struct walk_plan *plan;
-    uint32_t *offset, *sorted, *used; /* in order; the elements; words read ahead, a table; owned */
-    bool *own;                        /* is it an element? Owned */
-    size_t count, elements, slots;
+    uint32_t *offset, *element; /* of all that is walked: where, and which of the plan's; owned */
+    uint32_t *sorted;           /* offsets of the elements, ascending; owned */
+    struct u64_map used;        /* words that are read ahead */
+    size_t count, elements;
+    int rc; /* of noting these */
 };
 
 static void ahead_free(struct ahead *a)
 {
     free(a->offset);
     free(a->sorted);
-    free(a->used);
-    free(a->own);
+    free(a->element);
+    u64_map_free(&a->used);
 }
 
 static uint32_t page_of(const struct walk_plan *plan, size_t element)
@@ -55,15 +57,13 @@ static uint32_t page_of(const struct walk_plan *plan, size_t element)
 static bool ahead_create(struct ahead *a, const struct walk_plan *plan)
 {
     const struct walk_shape *shape = &plan->shape;
-    *a = (struct ahead){.plan = plan, .elements = shape->count, .slots = 4 * shape->count + 1};
+    *a = (struct ahead){.plan = plan, .elements = shape->count};
     a->offset = malloc((2 * shape->count + 1) * sizeof *a->offset);
-    a->own = malloc((2 * shape->count + 1) * sizeof *a->own);
+    a->element = malloc((2 * shape->count + 1) * sizeof *a->element);
     a->sorted = malloc((shape->count + 1) * sizeof *a->sorted);
-    a->used = malloc(a->slots * sizeof *a->used);
-    if (!a->offset || !a->own || !a->sorted || !a->used) {
+    if (!a->offset || !a->element || !a->sorted) {
         return false;
     }
-    memset(a->used, 0xff, a->slots * sizeof *a->used);
     for (size_t i = 0; i < shape->count; i++) {
         a->sorted[i] = (uint32_t)walk_offset(shape, i);
     }
@@ -71,41 +71,21 @@ static bool ahead_create(struct ahead *a, const struct walk_plan *plan)
     return true;
 }
 
-/* The first of ascending offsets that is not below another. */
-static size_t first_from(const uint32_t *offsets, size_t count, uint32_t offset)
-{
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        bool below = offsets[middle] < offset;
-        low = below ? middle + 1 : low;
-        high = below ? high : middle;
-    }
-    return low;
-}
-
 /* Does an element lie less than `apart` bytes away? */
 static bool is_near(const struct ahead *a, uint32_t offset, uint32_t apart)
 {
-    size_t i = first_from(a->sorted, a->elements, offset >= apart ? offset - apart + 1 : 0);
+    size_t i = first_from_u32(a->sorted, a->elements, offset >= apart ? offset - apart + 1 : 0);
     return i < a->elements && a->sorted[i] < offset + apart;
 }
 
 /* Takes the word at `offset`, unless it was taken, or is an element's. */
 static bool take_word(struct ahead *a, uint32_t offset)
 {
-    size_t slot = offset * UINT64_C(2654435761) % a->slots;
-    if (is_near(a, offset, CHASE_WORD_BYTES)) {
-        return false;
+    bool takes = !is_near(a, offset, CHASE_WORD_BYTES) && !u64_map_find(&a->used, offset);
+    if (takes) {
+        a->rc = u64_map_put(&a->used, offset, 1);
     }
-    while (a->used[slot] != UINT32_MAX) {
-        if (a->used[slot] == offset) {
-            return false;
-        }
-        slot = (slot + 1) % a->slots;
-    }
-    a->used[slot] = offset;
-    return true;
+    return takes;
 }
 
 /* A word of the line that leads the page. */
@@ -113,7 +93,7 @@ static bool find_lead(struct ahead *a, uint32_t *out, uint32_t page)
 {
     const struct walk_leads *leads = a->plan->leads;
     uint32_t begin = page * limits.page;
-    size_t i = leads ? first_from(leads->line, leads->count, begin) : 0;
+    size_t i = leads ? first_from_u32(leads->line, leads->count, begin) : 0;
     if (!leads || leads->turn || i == leads->count || leads->line[i] >= begin + limits.page) {
         return false;
     }
@@ -140,7 +120,7 @@ static bool find_in_line(struct ahead *a, uint32_t *out, uint32_t line, uint32_t
 static bool find_word(struct ahead *a, uint32_t *out, uint32_t page)
 {
     uint32_t bytes = limits.page, begin = page * bytes;
-    uint32_t first = a->sorted[first_from(a->sorted, a->elements, begin)];
+    uint32_t first = a->sorted[first_from_u32(a->sorted, a->elements, begin)];
     uint32_t turn = a->plan->leads ? a->plan->leads->turn : 0;
     uint32_t from = (first - begin + bytes / 2 + turn * bytes / limits.turns) / limits.step;
     bool found = find_lead(a, out, page);
@@ -152,26 +132,28 @@ static bool find_word(struct ahead *a, uint32_t *out, uint32_t page)
     return found;
 }
 
-static void fill(struct ahead *a)
+static int fill(struct ahead *a)
 {
     const struct walk_plan *plan = a->plan;
     size_t count = plan->shape.count;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && a->rc == 0; i++) {
         uint32_t page = page_of(plan, i), word = 0;
         bool same = count > 1 && page == page_of(plan, (i ? i : count) - 1);
         if (!same && find_word(a, &word, page)) {
-            a->own[a->count] = false;
+            a->element[a->count] = WALK_FILLER;
             a->offset[a->count++] = word;
         }
-        a->own[a->count] = true;
+        a->element[a->count] = (uint32_t)i;
         a->offset[a->count++] = (uint32_t)walk_offset(&plan->shape, i);
     }
+    return a->rc;
 }
 
 /* As many records of elements as were asked for, or all of each pass; of one window no more than
  * one has. */
 static void stretch(struct walk_plan *plan, size_t own, size_t all)
 {
+    assert(own > 0 && all >= own);
     uint64_t most = plan->most_window > plan->window ? plan->most_window : plan->window;
     most = most ? most : 1;
     uint64_t passes = plan->window / own, whole = most / all < passes ? most / all : passes;
@@ -192,56 +174,16 @@ static void stretch(struct walk_plan *plan, size_t own, size_t all)
     plan->window = (uint32_t)(records < most ? records : most);
 }
 
-/* The element that is walked at `at`, or the next one. */
-static size_t element_from(const struct ahead *a, const size_t *number, size_t at)
+/* The records of elements, of one window as many as were asked for; else the walk is freed. */
+static int keep_own(struct lab *lab, struct walk *walk, const struct ahead *a,
+                    const struct walk_plan *plan)
 {
-    return number[a->own[at] ? at : (at + 1) % a->count];
-}
-
-/* The records of elements, alike many of each window; else the walk is freed. */
-static int keep_own(struct walk *walk, const struct ahead *a, const struct walk_plan *plan)
-{
-    size_t least = plan->windows > 1 || walk->windows > 1 ? walk->window : plan->window, count = 0;
-    size_t *number = malloc((a->count + 1) * sizeof *number);
-    uint32_t *latency = malloc((walk->count + 1) * sizeof *latency);
-    uint32_t *first = malloc((walk->windows + 1) * sizeof *first);
-    if (!number || !latency || !first) {
-        free(number);
-        free(latency);
-        free(first);
+    bool one = plan->windows <= 1 && walk->windows <= 1;
+    int rc = walk_keep(lab, walk, a->element, &plan->shape, one ? plan->window : walk->window);
+    if (rc) {
         walk_free(walk);
-        return error_memory();
     }
-    for (size_t i = 0; i < a->count; i++) {
-        number[i] = count;
-        count += a->own[i];
-    }
-    for (size_t w = 0; w < walk->windows; w++) {
-        size_t kept = 0;
-        first[w] = (uint32_t)element_from(a, number, walk->first[w]);
-        for (size_t i = 0; i < walk->window; i++) {
-            kept += a->own[(walk->first[w] + i) % a->count];
-        }
-        least = kept < least ? kept : least;
-    }
-    for (size_t w = 0, i = 0; w < walk->windows; w++) {
-        for (size_t kept = 0, at = 0; kept < least; at++) {
-            if (a->own[(walk->first[w] + at) % a->count]) {
-                latency[i++] = walk->latency[w * walk->window + at];
-                kept++;
-            }
-        }
-    }
-    free(number);
-    walk_free(walk);
-    *walk = (struct walk){.latency = latency,
-                          .own = latency,
-                          .first = first,
-                          .window = least,
-                          .windows = walk->windows,
-                          .count = least * walk->windows,
-                          .shape = plan->shape};
-    return 0;
+    return rc;
 }
 
 static int run_in_pages(struct lab *lab, struct walk *out, const struct walk_plan *plan,
@@ -253,14 +195,12 @@ static int run_in_pages(struct lab *lab, struct walk *out, const struct walk_pla
     if (plan->shape.count == 0 || plan->touch || plan->scale > 1 || plan->turns > 1) {
         return walk_run(lab, out, &own);
     }
-    bool made = ahead_create(&ahead, plan);
-    int rc = made ? 0 : error_memory();
-    if (made) {
-        fill(&ahead);
+    int rc = ahead_create(&ahead, plan) ? fill(&ahead) : error_memory();
+    if (rc == 0) {
         own.shape = (struct walk_shape){.ring = ahead.offset, .count = ahead.count};
         stretch(&own, ahead.elements, ahead.count);
         rc = walk_run(lab, out, &own);
-        rc = rc ? rc : keep_own(out, &ahead, plan);
+        rc = rc ? rc : keep_own(lab, out, &ahead, plan);
     }
     ahead_free(&ahead);
     return rc;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "util/error.h"
+#include "util/sort.h"
 
 static const struct path_info paths[] = {
 #define PATH(op, reach, interleave, touches, chains) {#op, reach, interleave, touches, chains},
@@ -98,21 +99,13 @@ static size_t find_element(const struct walk_shape *shape, uint32_t offset, size
                    ? (size_t)(offset / shape->stride)
                    : shape->count;
     }
-    size_t low = 0, high = shape->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (shape->ring[middle] < offset) {
-            low = middle + 1;
-        } else {
-            high = middle;
+    size_t at = first_from_u32(shape->ring, shape->count, offset);
+    if (at == shape->count || shape->ring[at] != offset) {
+        for (at = 0; at < shape->count && shape->ring[at] != offset;) {
+            at++;
         }
     }
-    if (low == shape->count || shape->ring[low] != offset) {
-        for (low = 0; low < shape->count && shape->ring[low] != offset;) {
-            low++;
-        }
-    }
-    return low;
+    return at;
 }
 
 static int check_visits(struct lab *lab, const struct walk *walk,
@@ -252,6 +245,62 @@ void walk_free(struct walk *walk)
     free(walk->own);
     walk->first = NULL;
     walk->own = NULL;
+}
+
+/* As many of the ring's own as the window with the fewest has. */
+static size_t least_kept(const struct walk *walk, const uint32_t *element, size_t most)
+{
+    size_t least = walk->windows ? most : 0;
+    for (size_t w = 0; w < walk->windows; w++) {
+        size_t kept = 0;
+        for (size_t i = 0; i < walk->window; i++) {
+            kept += element[walk_element(walk, w * walk->window + i)] != WALK_FILLER;
+        }
+        least = kept < least ? kept : least;
+    }
+    return least;
+}
+
+/* The element that is walked at `place`, or the next one. */
+static uint32_t element_from(const struct walk *walk, const uint32_t *element, size_t place)
+{
+    while (element[place] == WALK_FILLER) {
+        place = (place + 1) % walk->shape.count;
+    }
+    return element[place];
+}
+
+int walk_keep(struct lab *lab, struct walk *walk, const uint32_t *element,
+              const struct walk_shape *ring, size_t most)
+{
+    size_t least = least_kept(walk, element, most), windows = walk->windows;
+    if (least == 0) {
+        return lab_undecided(lab, "a window holds nothing but filler accesses");
+    }
+    uint32_t *latency = malloc(least * windows * sizeof *latency);
+    uint32_t *first = malloc(windows * sizeof *first);
+    if (!latency || !first) {
+        free(latency);
+        free(first);
+        return error_memory();
+    }
+    for (size_t w = 0; w < windows; w++) {
+        first[w] = element_from(walk, element, walk->first[w]);
+        for (size_t kept = 0, at = w * walk->window; kept < least; at++) {
+            if (element[walk_element(walk, at)] != WALK_FILLER) {
+                latency[w * least + kept++] = walk->latency[at];
+            }
+        }
+    }
+    walk_free(walk);
+    *walk = (struct walk){.latency = latency,
+                          .own = latency,
+                          .first = first,
+                          .window = least,
+                          .windows = windows,
+                          .count = least * windows,
+                          .shape = *ring};
+    return 0;
 }
 
 int walk_sample(struct lab *lab, struct sample *out, const struct walk_plan *plan)

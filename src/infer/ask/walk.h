@@ -123,6 +123,14 @@ const struct path_info *path_find(const char *op);
 int walk_run(struct lab *lab, struct walk *out, const struct walk_plan *plan);
 void walk_free(struct walk *walk);
 /*
+ * Of a walk over a ring and filler accesses: the ring's own records alone, alike many of each
+ * window and `most` at most. `element` says of each place of what was walked which of the ring's
+ * elements it is; WALK_FILLER: none. What fails leaves the walk as it was.
+ */
+#define WALK_FILLER UINT32_MAX
+int walk_keep(struct lab *lab, struct walk *walk, const uint32_t *element,
+              const struct walk_shape *ring, size_t most);
+/*
  * after_hits.c: of caches whose sets keep what was hit. Hits all lines of a plan, in a walk of its
  * own; or walks a ring after that, as another run than without (WALK_AFTER_HITS is added).
  */

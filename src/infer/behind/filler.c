@@ -327,42 +327,20 @@ static void stretch(struct walk_plan *plan, size_t own, size_t all, uint32_t mos
     plan->windows = (uint32_t)((records + each - 1) / each);
 }
 
-/* The records of the ring's own elements, alike many of each window. */
-static int keep_own(struct lab *lab, struct walk *walk, size_t own)
+/* The records of the ring, which comes first in what was walked. */
+static int keep_own(struct lab *lab, struct walk *walk, const struct walk_shape *ring)
 {
-    size_t all = walk->shape.count, least = walk->windows ? walk->window : 0;
-    for (size_t w = 0; w < walk->windows; w++) {
-        size_t kept = 0;
-        for (size_t i = 0; i < walk->window; i++) {
-            kept += walk_element(walk, w * walk->window + i) < own;
-        }
-        least = kept < least ? kept : least;
+    size_t all = walk->shape.count;
+    uint32_t *element = malloc((all + 1) * sizeof *element);
+    if (!element) {
+        return error_memory();
     }
-    uint32_t *latency = malloc((least * walk->windows + 1) * sizeof *latency);
-    uint32_t *first = malloc((walk->windows + 1) * sizeof *first);
-    if (least == 0 || !latency || !first) {
-        free(latency);
-        free(first);
-        return least == 0 ? lab_undecided(lab, "a window holds nothing but what keeps the cache "
-                                               "in front busy")
-                          : error_memory();
+    for (size_t i = 0; i < all; i++) {
+        element[i] = i < ring->count ? (uint32_t)i : WALK_FILLER;
     }
-    for (size_t w = 0; w < walk->windows; w++) {
-        size_t kept = 0;
-        first[w] = walk->first[w] < own ? walk->first[w] : 0;
-        for (size_t i = 0; i < walk->window && kept < least; i++) {
-            size_t at = w * walk->window + i;
-            if ((walk->first[w] + i) % all < own) {
-                latency[w * least + kept++] = walk->latency[at];
-            }
-        }
-    }
-    walk_free(walk);
-    walk->latency = walk->own = latency;
-    walk->first = first;
-    walk->window = least;
-    walk->count = least * walk->windows;
-    return 0;
+    int rc = walk_keep(lab, walk, element, ring, walk->window);
+    free(element);
+    return rc;
 }
 
 /* As walk_run(). */
@@ -386,7 +364,7 @@ static int run_with_filler(struct lab *lab, struct walk *out, const struct walk_
     }
     rc = rc ? rc : walk_run(lab, out, &own);
     if (rc == 0) {
-        rc = fillers ? keep_own(lab, out, ring->count) : 0;
+        rc = fillers ? keep_own(lab, out, ring) : 0;
         out->shape = *ring;
         if (rc) {
             walk_free(out);
