@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "infer/geometry/members.h"
+#include "infer/policy/rule.h"
 #include "util/error.h"
 #include "util/sort.h"
 
@@ -42,9 +43,9 @@ static bool goes_in_turn(const char *policy)
     return strcmp(policy, "plru") == 0 || strcmp(policy, "nru") == 0;
 }
 
-static bool is_drawn(const char *policy)
+static bool may_be_drawn(const char *policy)
 {
-    return strcmp(policy, "random") == 0 || strcmp(policy, "biased") == 0 || policy[0] == '\0';
+    return policy[0] == '\0' || policy_is_drawn(policy);
 }
 
 void filler_free(struct filler *filler)
@@ -391,7 +392,7 @@ int filler_create(struct level *level, uint32_t *outside, size_t outside_count)
                               .rounds = goes_by_age(front->policy)    ? 1
                                         : goes_in_turn(front->policy) ? 2
                                                                       : 4,
-                              .favoured = is_drawn(front->policy) ? 2 : 0,
+                              .favoured = may_be_drawn(front->policy) ? 2 : 0,
                               .outside = outside,
                               .outside_count = outside_count};
     filler_free(level->filler);

@@ -25,6 +25,7 @@
  */
 #include "infer/geometry/geometry.h"
 #include "infer/large/large.h"
+#include "infer/policy/rule.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -275,16 +276,11 @@ void level_tell_held(struct level *level, size_t held)
     level->held_twice = reads_twice(level);
 }
 
-static bool draws_victims(const char *name)
-{
-    return strcmp(name, "random") == 0 || strncmp(name, "biased", 6) == 0;
-}
-
 void level_doubt_held(struct level *level)
 {
     struct cache_result *r = level->result;
     const char *name = r->policy.confidence > 0 ? r->policy.name : "";
-    if (level->by_edge && draws_victims(name)) { /* a line too many misses now and then */
+    if (level->by_edge && policy_is_drawn(name)) { /* a line too many misses now and then */
         r->size.confidence = fmin(r->size.confidence, limits.edge);
     }
     if (level->by_held && !level->held_twice && strcmp(name, "lru") != 0 &&

@@ -13,6 +13,7 @@
 #include "infer/geometry/geometry.h"
 #include "infer/geometry/rows.h"
 #include "infer/large/large.h"
+#include "infer/policy/rule.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -98,12 +99,8 @@ static int find_crowd(struct level *level, size_t fits)
  */
 static void doubt_ways(struct cache_result *result)
 {
-    static const char *const drawn[] = {"", "random", "biased"};
-    bool is_drawn = false;
-    for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++) {
-        is_drawn = is_drawn || strcmp(result->policy.name, drawn[i]) == 0;
-    }
-    if (is_drawn && result->ways.status == ATTRIBUTE_MEASURED) {
+    bool doubtful = result->policy.name[0] == '\0' || policy_is_drawn(result->policy.name);
+    if (doubtful && result->ways.status == ATTRIBUTE_MEASURED) {
         result->ways.confidence = fmin(result->ways.confidence, limits.sure);
         result->size.confidence = fmin(result->size.confidence, limits.sure);
     }

@@ -33,6 +33,11 @@ const struct policy_rule *policy_rule(enum policy_kind kind)
     return rows[kind].rule;
 }
 
+bool policy_is_drawn(const char *name)
+{
+    return strcmp(name, "random") == 0 || strncmp(name, "biased", strlen("biased")) == 0;
+}
+
 void policy_set_init(struct policy_set *set, enum policy_kind kind, uint32_t ways)
 {
     memset(set, 0, sizeof *set);

@@ -68,6 +68,8 @@ const char *policy_name(enum policy_kind kind);
 /* The kind with this name; POLICY_COUNT if none has it. */
 enum policy_kind policy_named(const char *name);
 const struct policy_rule *policy_rule(enum policy_kind kind);
+/* Does a policy of that name, of a rule or not, draw its victims? */
+bool policy_is_drawn(const char *name);
 
 /* An empty set. At most INFER_MAX_WAYS ways. */
 void policy_set_init(struct policy_set *set, enum policy_kind kind, uint32_t ways);
