@@ -51,14 +51,12 @@ struct places {
 
 static struct places first_places(const struct level *level)
 {
-    uint32_t row =
-        level->result->row_lines ? level->result->row_lines * level->result->row_period : 0;
+    uint32_t width = level->result->row_lines, apart = width * level->result->row_period;
     uint32_t line = line_of(level, level->conflict.offsets[0]);
     uint64_t bytes = level->lab->options->max_footprint_bytes;
     bytes = bytes < limits.bytes ? bytes : limits.bytes;
-    row = row ? line % row : 0;
-    return (struct places){.next =
-                               row < level->result->row_lines ? 0 : row - level->result->row_lines,
+    uint32_t row = apart ? line % apart : 0;
+    return (struct places){.next = row < width ? 0 : row - width,
                            .row = row,
                            .limit = (uint32_t)(bytes / level->line.bytes)};
 }

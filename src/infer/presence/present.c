@@ -95,9 +95,8 @@ int presence_check(struct level *level, const struct sample *hits)
     enum kept kept = own < other || how == SOONER ? KEPT : how == LONGER ? KEPT_UNCLEAR : KEPT_NOT;
     if (path_is_apart(level)) {
         rc = circle_keeps(level, &kept, hits); /* the path itself may be longer, or shorter */
-        if (kept == KEPT &&
-            other >
-                limits.farther * own) { /* hits are far nearer than that: nothing as far is one */
+        /* Where hits are far nearer than that, nothing as far is one. */
+        if (kept == KEPT && other > limits.farther * own) {
             level->timing.beneath_cycles = fmin(level->timing.beneath_cycles, other);
         }
     }
