@@ -14,37 +14,25 @@
 #include "infer/experiments.h"
 #include "infer/level.h"
 #include "support/toy_lab.h"
-#include "support/unchecked.h"
+#include "support/toy_set.h"
 #include "util/error.h"
 
 enum { HIT = 280, MISS = 560, WALK = 290, THRESHOLD = 400, PAGE = 4096, SPAN = 256 << 20 };
 
-/* Both under LRU; the one used longest ago is the last one. */
+/* Both under LRU. */
 struct toy {
     uint32_t sets, ways, line, pages;
     uint32_t *held, *translated;
 };
-
-/* Brings a number to the front; whether it was there. */
-UNCHECKED static bool use(uint32_t *numbers, uint32_t count, uint32_t number)
-{
-    uint32_t at = 0;
-    while (at + 1 < count && numbers[at] != number) {
-        at++;
-    }
-    bool hit = numbers[at] == number;
-    memmove(numbers + 1, numbers, at * sizeof *numbers);
-    numbers[0] = number;
-    return hit;
-}
 
 static uint32_t load(void *ctx, uint32_t offset)
 {
     struct toy *toy = ctx;
     uint32_t line = offset / toy->line;
     uint32_t *set = toy->held + (size_t)(line % toy->sets) * toy->ways;
-    bool hit = use(set, toy->ways, line + 1);
-    return (hit ? HIT : MISS) + (use(toy->translated, toy->pages, offset / PAGE + 1) ? 0 : WALK);
+    bool hit = toy_set_read(set, toy->ways, line);
+    bool translated = toy_set_read(toy->translated, toy->pages, offset / PAGE);
+    return (hit ? HIT : MISS) + (translated ? 0 : WALK);
 }
 
 static int answer(void *toy, struct trace *trace)

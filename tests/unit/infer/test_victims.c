@@ -114,19 +114,26 @@ static void without_noise_every_window_counts(void **state)
     assert_true(straight > 2 * worst(&d));
 }
 
-/* What is judged of ways' counts, of a cache that a level hides or not. */
-static int judge_counts(struct policy_result *out, const struct victim_tally *tally, bool hidden,
-                        bool noisy)
+/* What is judged of a cache that a level hides or not. */
+static int judge_sums(struct policy_result *out, const struct victim_sums *sums, size_t ways,
+                      bool hidden)
 {
-    struct victim_sums sums = {.cold = true, .noisy = noisy};
     struct lab lab = {.out = &dissection};
     struct level_info info = {.id = "made_up", .op = "const"};
     struct level_summary front = {.info = &info};
     struct level level = {.lab = &lab, .info = &info, .front = hidden ? &front : NULL};
     *out = (struct policy_result){0};
+    return victims_judge(&level, out, sums, ways);
+}
+
+/* The same of ways' counts. */
+static int judge_counts(struct policy_result *out, const struct victim_tally *tally, bool hidden,
+                        bool noisy)
+{
+    struct victim_sums sums = {.cold = true, .noisy = noisy};
     victims_share(&sums, tally, NULL);
     victims_test(&sums, tally);
-    return victims_judge(&level, out, &sums, tally->ways);
+    return judge_sums(out, &sums, tally->ways, hidden);
 }
 
 /* One victim in so many comes again at once, as a hit does that noise makes a miss. */
@@ -184,10 +191,7 @@ static void several_likelier_ways_are_not_taken_for_one(void **state)
         uint64_t count[MOST_WAYS] = {0}, pair[MOST_WAYS * MOST_WAYS] = {0};
         struct victim_tally tally = {.ways = drawn[c].ways, .count = count, .pair = pair};
         struct victim_sums sums = {0};
-        struct lab lab = {.out = &dissection};
-        struct level_info info = {.id = "made_up", .op = "ca"};
-        struct level level = {.lab = &lab, .info = &info};
-        struct policy_result out = {0};
+        struct policy_result out;
         struct rng rng;
         const size_t shares = drawn[c].ways + 2 * drawn[c].likelier;
         rng_seed(&rng, 5);
@@ -201,7 +205,7 @@ static void several_likelier_ways_are_not_taken_for_one(void **state)
             }
             victims_sum(&sums, &tally);
         }
-        assert_int_equal(victims_judge(&level, &out, &sums, drawn[c].ways), 0);
+        assert_int_equal(judge_sums(&out, &sums, drawn[c].ways, false), 0);
         for (size_t i = 0; i < drawn[c].ways; i++) {
             double truth = (i < drawn[c].likelier ? 3.0 : 1.0) / (double)shares;
             assert_true(fabs(out.probability[i] - truth) < 0.03);
@@ -217,11 +221,7 @@ static void one_of_several_favourites_is_not_drawn(void **state)
     for (int spaced = 0; spaced < 2; spaced++) {
         uint64_t count[12] = {0}, pair[144] = {0};
         struct victim_tally tally = {.ways = 12, .count = count, .pair = pair};
-        struct victim_sums sums = {.cold = true};
-        struct lab lab = {.out = &dissection};
-        struct level_info info = {.id = "made_up", .op = "ca"};
-        struct level level = {.lab = &lab, .info = &info};
-        struct policy_result out = {0};
+        struct policy_result out;
         struct rng rng;
         size_t before = SIZE_MAX;
         rng_seed(&rng, 5);
@@ -230,9 +230,7 @@ static void one_of_several_favourites_is_not_drawn(void **state)
             way = spaced && way == 2 ? rng_below(&rng, 12) : way;
             victims_count(&tally, spaced && i % 6 == 0 ? 2 : way, &before);
         }
-        victims_share(&sums, &tally, NULL);
-        victims_test(&sums, &tally);
-        assert_int_equal(victims_judge(&level, &out, &sums, 12), 0);
+        assert_int_equal(judge_counts(&out, &tally, false, false), 0);
         assert_string_equal(out.name, "biased");
         assert_int_equal(out.serial, spaced ? SERIAL_YES : SERIAL_NO);
         /* Ways were numbered, so no order is assumed: surer than the 0.8 of an assumption. */
@@ -249,11 +247,7 @@ static void one_of_many_favourites_is_not_drawn(void **state)
     for (int spaced = 0; spaced < 2; spaced++) {
         uint64_t count[WAYS] = {0}, pair[WAYS * WAYS] = {0};
         struct victim_tally tally = {.ways = WAYS, .count = count, .pair = pair};
-        struct victim_sums sums = {.cold = true};
-        struct lab lab = {.out = &dissection};
-        struct level_info info = {.id = "made_up", .op = "ca"};
-        struct level level = {.lab = &lab, .info = &info};
-        struct policy_result out = {0};
+        struct policy_result out;
         struct rng rng;
         size_t before = SIZE_MAX;
         rng_seed(&rng, 5);
@@ -265,9 +259,7 @@ static void one_of_many_favourites_is_not_drawn(void **state)
             } while (spaced && way == 2 && before == 2);
             victims_count(&tally, way, &before);
         }
-        victims_share(&sums, &tally, NULL);
-        victims_test(&sums, &tally);
-        assert_int_equal(victims_judge(&level, &out, &sums, WAYS), 0);
+        assert_int_equal(judge_counts(&out, &tally, false, false), 0);
         assert_string_equal(out.name, "biased");
         assert_int_equal(out.serial, spaced ? SERIAL_YES : SERIAL_NO);
     }
@@ -281,9 +273,6 @@ static int judge_ages(struct policy_result *out, uint64_t (*age_of)(size_t numbe
     uint64_t count[WAYS] = {0}, pair[WAYS * WAYS] = {0};
     struct victim_tally tally = {.ways = WAYS, .count = count, .pair = pair};
     struct victim_sums sums = {.cold = true};
-    struct lab lab = {.out = &dissection};
-    struct level_info info = {.id = "made_up", .op = "ca"};
-    struct level level = {.lab = &lab, .info = &info};
     struct drawing d = {.ways = WAYS, .victims = VICTIMS};
     struct rng rng;
     rng_seed(&rng, 5);
@@ -293,8 +282,7 @@ static int judge_ages(struct policy_result *out, uint64_t (*age_of)(size_t numbe
     for (size_t age = 1; age <= WAYS; age++) {
         sums.gap[age] = age_of(age);
     }
-    *out = (struct policy_result){.confidence = 0};
-    return victims_judge(&level, out, &sums, WAYS);
+    return judge_sums(out, &sums, WAYS, false);
 }
 
 static uint64_t all_ages(size_t number)
