@@ -85,6 +85,12 @@ static size_t groups_of(const struct scope *s)
     return s->ring.count / s->again;
 }
 
+/* Pages that nobody has walked are at their end. */
+static bool afresh_ended(const struct scope *s)
+{
+    return 1 + (s->group + REPEATS - 1) / groups_of(s) >= s->shifts;
+}
+
 static void turn_ring(struct scope *s, size_t first)
 {
     uint64_t ring_units = s->ring.count * (s->level->page / TLB_UNIT_BYTES);
@@ -224,7 +230,7 @@ static int try_rest_afresh(struct scope *s, enum seen *seen, uint32_t count, dou
     uint32_t unasked = 0;
     int rc = 0;
     for (uint32_t k = 0; rc == 0 && k < count; k++) {
-        bool ended = 1 + (s->group + REPEATS - 1) / groups_of(s) >= s->shifts;
+        bool ended = afresh_ended(s);
         unasked += seen[k] == SHARES_NOT && ended;
         rc = seen[k] == SHARES_NOT && !ended ? try_afresh(s, &seen[k], k, alone, own) : 0;
     }
@@ -255,8 +261,8 @@ static int vote(struct scope *s, enum seen *seen, uint32_t k, double alone, doub
 /* Those that are the fewer, until one of them says the same again: it is no chance, then. */
 static int vote_few(struct scope *s, enum seen *seen, uint32_t count, double alone, double own)
 {
-    uint32_t sharing = count_seen(seen, count, SHARES);
-    enum seen few = 2 * sharing > count ? SHARES_NOT : SHARES;
+    bool most_share = count_seen(seen, count, SHARES) > count_seen(seen, count, SHARES_NOT);
+    enum seen few = most_share ? SHARES_NOT : SHARES;
     bool stands = false;
     int rc = 0;
     for (uint32_t k = 0; rc == 0 && !stands && k < count; k++) {
@@ -360,9 +366,12 @@ static int try_base(struct scope *s, struct tlb_result *out)
     uint32_t count = s->sms - 1 < limits.others ? s->sms - 1 : limits.others;
     double alone = 0, own = 0;
     bool shares = false;
+    if (s->afresh && afresh_ended(s)) {
+        return 0;
+    }
     int rc = measure_itself(s, &alone, &own);
     for (uint32_t k = 0; rc == 0 && !shares && k < count; k++) {
-        bool ended = s->afresh && 1 + (s->group + REPEATS - 1) / groups_of(s) >= s->shifts;
+        bool ended = s->afresh && afresh_ended(s);
         rc = ended || other_sm(s, k) == 0 ? 0 : try_one(s, &seen[k], k, alone, own);
         rc = rc || seen[k] != SHARES || s->afresh ? rc : vote(s, &seen[k], k, alone, own);
         shares = rc == 0 && seen[k] == SHARES;
