@@ -49,20 +49,19 @@ static bool other_shape(struct ray *ray, const struct yardstick *yard, uint32_t 
 static int hold(struct lab *lab, bool *holds, const struct yardstick *yard, const struct ray *ray,
                 uint32_t x)
 {
-    double before = 0, after = 0, least = limits.as_high * yard->jump_cycles;
+    double cycles[2] = {0}, least = limits.as_high * yard->jump_cycles;
     char id[24];
-    int rc = ray_measure(lab, &before, yard, ray, x, 1);
-    rc = rc ? rc : ray_measure(lab, &after, yard, ray, x + 1, 1);
+    int rc = ray_measure_both(lab, cycles, yard, ray, x, 1);
     if (rc) {
         return rc;
     }
     /* A hit waits for nothing behind what fits. */
-    bool fits = !yard->hit || before < yard->one_cycles + yard->jump_cycles;
-    *holds = fits && after - before >= least;
+    bool fits = !yard->hit || cycles[0] < yard->one_cycles + yard->jump_cycles;
+    *holds = fits && cycles[1] - cycles[0] >= least;
     lab_evidence(lab, id, "outstanding",
                  "threads%s lanes=%u loads=%u: %u requests take %.0f cycles, %u %.0f: %s",
                  yard->hit ? ", a hit behind them," : "", ray->lanes, ray->loads,
-                 ray_requests(ray, x), before, ray_requests(ray, x + 1), after,
+                 ray_requests(ray, x), cycles[0], ray_requests(ray, x + 1), cycles[1],
                  *holds ? "as foretold" : "not as foretold");
     return 0;
 }

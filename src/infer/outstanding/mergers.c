@@ -30,16 +30,23 @@ static int follow(struct merging *m, struct ray_result *result, const struct ray
     return rc;
 }
 
-/* Does as much happen between the same numbers of warps when each loads a line of its own? */
+/* Does the time rise half as high between the same numbers of warps of another shape? */
+static int rises_too(struct merging *m, bool *rises, const struct ray *ray,
+                     const struct ray_result *shared)
+{
+    double cycles[2] = {0};
+    int rc = ray_measure_both(m->lab, cycles, &m->yard, ray, shared->fits, 1);
+    *rises =
+        rc == 0 && cycles[1] - cycles[0] > 0.5 * (shared->after_cycles - shared->before_cycles);
+    return rc;
+}
+
+/* As it does where each warp loads a line of its own? */
 static int try_apart(struct merging *m, bool *apart_too, const struct ray_result *shared)
 {
     struct ray ray = shared->ray;
-    double before = 0, after = 0;
     ray.share = 1;
-    int rc = ray_measure(m->lab, &before, &m->yard, &ray, shared->fits, 1);
-    rc = rc ? rc : ray_measure(m->lab, &after, &m->yard, &ray, shared->fits + 1, 1);
-    *apart_too = after - before > 0.5 * (shared->after_cycles - shared->before_cycles);
-    return rc;
+    return rises_too(m, apart_too, &ray, shared);
 }
 
 /*
@@ -50,16 +57,13 @@ static int try_apart(struct merging *m, bool *apart_too, const struct ray_result
 static int hold_small_merger(struct merging *m, bool *holds, const struct ray_result *shared)
 {
     struct ray ray = shared->ray;
-    double before = 0, after = 0, height = shared->after_cycles - shared->before_cycles;
+    double height = shared->after_cycles - shared->before_cycles;
     *holds = !shared->jumped || height >= limits.jump_share * m->yard.one_cycles;
     if (*holds) {
         return 0;
     }
     ray.lanes = 2;
-    int rc = ray_measure(m->lab, &before, &m->yard, &ray, shared->fits, 1);
-    rc = rc ? rc : ray_measure(m->lab, &after, &m->yard, &ray, shared->fits + 1, 1);
-    *holds = rc == 0 && after - before > 0.5 * height;
-    return rc;
+    return rises_too(m, holds, &ray, shared);
 }
 
 /* Small jumps where they were recorded and hold, else large ones; then the same by lanes. */

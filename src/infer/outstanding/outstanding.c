@@ -358,11 +358,10 @@ static int try_full_warps(struct study *s, bool *as_many, double entries)
     const struct ray ray = {
         .axis = RAY_INSTRUCTIONS, .loads = s->loads, .lanes = OUT_WARP, .merge = 1, .share = 1};
     uint32_t x = (uint32_t)entries;
-    double before = 0, after = 0;
-    int rc = ray_measure(s->lab, &before, &s->yard, &ray, x, 1);
-    rc = rc ? rc : ray_measure(s->lab, &after, &s->yard, &ray, x + 1, 1);
-    *as_many =
-        rc == 0 && after - before >= 0.5 * s->yard.jump_cycles && before <= 2 * s->yard.one_cycles;
+    double cycles[2] = {0};
+    int rc = ray_measure_both(s->lab, cycles, &s->yard, &ray, x, 1);
+    *as_many = rc == 0 && cycles[1] - cycles[0] >= 0.5 * s->yard.jump_cycles &&
+               cycles[0] <= 2 * s->yard.one_cycles;
     return rc;
 }
 

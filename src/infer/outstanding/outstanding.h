@@ -65,6 +65,9 @@ struct ray_result {
 /* The time of a configuration: the least of its runs. */
 int ray_measure(struct lab *lab, double *cycles, const struct yardstick *yard,
                 const struct ray *ray, uint32_t x, uint32_t run);
+/* Of `x`, and of so many more, each of more runs. */
+int ray_measure_both(struct lab *lab, double cycles[2], const struct yardstick *yard,
+                     const struct ray *ray, uint32_t x, uint32_t more);
 /* Does a step behind `x` exceed those around it, both times it is measured? */
 int ray_steps(struct lab *lab, bool *steps, const struct yardstick *yard, const struct ray *ray,
               uint32_t x);

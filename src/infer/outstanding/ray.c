@@ -142,6 +142,13 @@ int ray_measure(struct lab *lab, double *cycles, const struct yardstick *yard,
     return isfinite(*cycles) ? 0 : lab_undecided(lab, "a trace of threads has no times");
 }
 
+int ray_measure_both(struct lab *lab, double cycles[2], const struct yardstick *yard,
+                     const struct ray *ray, uint32_t x, uint32_t more)
+{
+    int rc = ray_measure(lab, &cycles[0], yard, ray, x, 1);
+    return rc ? rc : ray_measure(lab, &cycles[1], yard, ray, x + more, 1);
+}
+
 /* A value and its time. */
 struct point {
     uint32_t x;
@@ -172,11 +179,10 @@ static int confirm_elsewhere(struct lab *lab, struct ray_result *r, const struct
                              uint32_t x)
 {
     struct yardstick other = *yard;
-    double low = 0, high = 0;
+    double cycles[2] = {0};
     other.line_bytes = limits.elsewhere * yard->line_bytes;
-    int rc = ray_measure(lab, &low, &other, &r->ray, x, 1);
-    rc = rc ? rc : ray_measure(lab, &high, &other, &r->ray, x + 1, 1);
-    r->jumped = rc != 0 || high - low >= limits.as_high * yard->jump_cycles;
+    int rc = ray_measure_both(lab, cycles, &other, &r->ray, x, 1);
+    r->jumped = rc != 0 || cycles[1] - cycles[0] >= limits.as_high * yard->jump_cycles;
     return lab_soft(rc) ? 0 : rc; /* not recorded: the jump stands */
 }
 
@@ -197,9 +203,9 @@ static int confirm_kept(struct lab *lab, struct ray_result *r, const struct yard
 /* Both sides of a jump once more, more often. */
 static int confirm(struct lab *lab, struct ray_result *r, const struct yardstick *yard, uint32_t x)
 {
-    struct point low = {.x = x}, high = {.x = x + 1};
-    int rc = ray_measure(lab, &low.cycles, yard, &r->ray, low.x, 1);
-    rc = rc ? rc : ray_measure(lab, &high.cycles, yard, &r->ray, high.x, 1);
+    double cycles[2] = {0};
+    int rc = ray_measure_both(lab, cycles, yard, &r->ray, x, 1);
+    const struct point low = {x, cycles[0]}, high = {x + 1, cycles[1]};
     r->jumped = rc == 0 && jumps(r, yard, low, high);
     rc = r->jumped ? confirm_elsewhere(lab, r, yard, x) : rc;
     return rc == 0 && r->jumped && yard->hit ? confirm_kept(lab, r, yard, x) : rc;

@@ -75,10 +75,9 @@ static const char *const verdict_words[] = {
 static int measure_step(struct table_study *t, double *step, const struct yardstick *yard,
                         uint32_t more)
 {
-    double before = 0, after = 0;
-    int rc = ray_measure(t->lab, &before, yard, &t->jump->ray, t->jump->fits, 1);
-    rc = rc ? rc : ray_measure(t->lab, &after, yard, &t->jump->ray, t->jump->fits + more, 1);
-    *step = after - before;
+    double cycles[2] = {0};
+    int rc = ray_measure_both(t->lab, cycles, yard, &t->jump->ray, t->jump->fits, more);
+    *step = cycles[1] - cycles[0];
     return rc;
 }
 
