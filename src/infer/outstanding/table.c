@@ -221,17 +221,14 @@ int table_tell(struct table_study *t, double size)
      * table's, and no limit makes loads of one line slower. What counts may be another's. */
     bool as_table = fabs(apart - paired) > 0.5 * height,
          as_limit = fabs(apart - paired) < 0.25 * height;
+    enum verdict verdict = as_table   ? paired < apart ? AS_TABLE : WAITS
+                           : as_limit ? AS_LIMIT
+                                      : UNDECIDED;
     lab_evidence(
         t->lab, t->id, "outstanding",
         "threads lanes=%u loads=%u: %u requests of %u warps take %.0f cycles, with share=2 "
         "common=%u, where pairs of warps share lines, %.0f: %s",
         alone.lanes, loads, ray_requests(&alone, loads), alone.warps, apart,
-        alone.lanes - alone.lanes / 4, paired,
-        as_table   ? paired < apart ? "a line counts once" : "the second of a pair has to wait"
-        : as_limit ? "each request counts"
-                   : "undecided");
-    return say(t, !as_table && !as_limit ? UNDECIDED
-                  : as_limit             ? AS_LIMIT
-                  : paired < apart       ? AS_TABLE
-                                         : WAITS);
+        alone.lanes - alone.lanes / 4, paired, verdict_words[verdict]);
+    return say(t, verdict);
 }
