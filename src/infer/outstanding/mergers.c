@@ -15,38 +15,24 @@ static const struct {
     .jump = 10,         /* and so many cycles. Both chosen */
 };
 
-struct merging {
-    struct lab *lab;
-    struct outstanding_result *out;
-    struct yardstick yard; /* what is a jump changes */
-};
-
-static int follow(struct merging *m, struct ray_result *result, const struct ray *ray)
-{
-    int rc = ray_follow(m->lab, result, &m->yard, ray);
-    if (rc == 0) {
-        tell_jump(m->out, result);
-    }
-    return rc;
-}
-
 /* Does the time rise half as high between the same numbers of warps of another shape? */
-static int rises_too(struct merging *m, bool *rises, const struct ray *ray,
-                     const struct ray_result *shared)
+static int rises_too(struct lab *lab, const struct yardstick *yard, bool *rises,
+                     const struct ray *ray, const struct ray_result *shared)
 {
     double cycles[2] = {0};
-    int rc = ray_measure_both(m->lab, cycles, &m->yard, ray, shared->fits, 1);
+    int rc = ray_measure_both(lab, cycles, yard, ray, shared->fits, 1);
     *rises =
         rc == 0 && cycles[1] - cycles[0] > 0.5 * (shared->after_cycles - shared->before_cycles);
     return rc;
 }
 
 /* As it does where each warp loads a line of its own? */
-static int try_apart(struct merging *m, bool *apart_too, const struct ray_result *shared)
+static int try_apart(struct lab *lab, const struct yardstick *yard, bool *apart_too,
+                     const struct ray_result *shared)
 {
     struct ray ray = shared->ray;
     ray.share = 1;
-    return rises_too(m, apart_too, &ray, shared);
+    return rises_too(lab, yard, apart_too, &ray, shared);
 }
 
 /*
@@ -54,21 +40,22 @@ static int try_apart(struct merging *m, bool *apart_too, const struct ray_result
  * little where hits are quick. A small jump may be of turns; as high a one of warps that load two
  * lines each is not.
  */
-static int hold_small_merger(struct merging *m, bool *holds, const struct ray_result *shared)
+static int hold_small_merger(struct lab *lab, const struct yardstick *yard, bool *holds,
+                             const struct ray_result *shared)
 {
     struct ray ray = shared->ray;
     double height = shared->after_cycles - shared->before_cycles;
-    *holds = !shared->jumped || height >= limits.jump_share * m->yard.one_cycles;
+    *holds = !shared->jumped || height >= limits.jump_share * yard->one_cycles;
     if (*holds) {
         return 0;
     }
     ray.lanes = 2;
-    return rises_too(m, holds, &ray, shared);
+    return rises_too(lab, yard, holds, &ray, shared);
 }
 
 /* Small jumps where they were recorded and hold, else large ones; then the same by lanes. */
-static int follow_mergers(struct merging *m, struct ray_result *by_warps,
-                          struct ray_result *by_lanes)
+static int follow_mergers(struct lab *lab, const struct yardstick *yard,
+                          struct ray_result *by_warps, struct ray_result *by_lanes)
 {
     const struct ray warps = {.axis = RAY_INSTRUCTIONS,
                               .loads = 1,
@@ -78,33 +65,31 @@ static int follow_mergers(struct merging *m, struct ray_result *by_warps,
                               .last = OUT_WARP};
     const struct ray lanes = {
         .axis = RAY_LANES, .loads = 1, .merge = OUT_WARP, .share = 1, .last = OUT_WARP};
-    double jump_cycles = m->yard.jump_cycles, single = m->yard.one_cycles;
+    struct yardstick own = *yard;
     bool holds = false;
-    m->yard.jump_cycles = fmax(limits.jump, limits.fine_share * single);
-    int rc = follow(m, by_warps, &warps);
-    rc = rc ? rc : hold_small_merger(m, &holds, by_warps);
-    if ((rc && lab_soft(rc)) || (rc == 0 && !holds)) {
-        m->yard.jump_cycles = limits.jump_share * single;
-        rc = follow(m, by_warps, &warps);
+    own.jump_cycles = fmax(limits.jump, limits.fine_share * yard->one_cycles);
+    int rc = tell_ray(lab, by_warps, &own, &warps);
+    rc = rc ? rc : hold_small_merger(lab, yard, &holds, by_warps);
+    if (rc ? lab_soft(rc) : !holds) {
+        own.jump_cycles = limits.jump_share * yard->one_cycles;
+        rc = tell_ray(lab, by_warps, &own, &warps);
     }
-    rc = rc ? rc : follow(m, by_lanes, &lanes);
-    m->yard.jump_cycles = jump_cycles;
-    return rc;
+    return rc ? rc : tell_ray(lab, by_lanes, &own, &lanes);
 }
 
-int tell_mergers(struct lab *lab, struct outstanding_result *out, const struct yardstick *yard)
+int mergers_tell(struct lab *lab, const struct yardstick *yard)
 {
-    struct merging m = {lab, out, *yard};
+    struct outstanding_result *out = &lab->out->outstanding;
     struct ray_result by_warps, by_lanes;
     char id[24];
-    int rc = follow_mergers(&m, &by_warps, &by_lanes);
+    int rc = follow_mergers(lab, yard, &by_warps, &by_lanes);
     if (rc) {
         return rc;
     }
     out->lanes_merge_known = true;
     out->lanes_merge_in_table = by_lanes.jumped;
     bool apart_too = false;
-    rc = by_warps.jumped ? try_apart(&m, &apart_too, &by_warps) : 0;
+    rc = by_warps.jumped ? try_apart(lab, yard, &apart_too, &by_warps) : 0;
     if (rc || !by_warps.jumped || apart_too) {
         tell_least(&out->mergers, &out->mergers_least, by_warps.fits - 1.0, "1",
                    apart_too ? "what keeps all loads is full before"

@@ -115,15 +115,6 @@ static int set_yardstick(struct study *s, bool cold)
     return rc;
 }
 
-static int follow(struct study *s, struct ray_result *result, const struct ray *ray)
-{
-    int rc = ray_follow(s->lab, result, &s->yard, ray);
-    if (rc == 0) {
-        tell_jump(s->out, result);
-    }
-    return rc;
-}
-
 /* ---- loads per warp ---- */
 
 static int find_loads_per_warp(struct study *s)
@@ -132,7 +123,7 @@ static int find_loads_per_warp(struct study *s)
         .axis = RAY_LOADS, .lanes = 1, .warps = 1, .merge = 1, .share = 1, .last = OUT_LOADS};
     struct ray_result one, two = {0};
     char id[24];
-    int rc = follow(s, &one, &ray);
+    int rc = tell_ray(s->lab, &one, &s->yard, &ray);
     if (rc) {
         return rc;
     }
@@ -170,7 +161,7 @@ static int add_ray(struct study *s, const struct ray *ray)
         return 0;
     }
     struct ray_result *result = &s->rays[s->ray_count];
-    int rc = follow(s, result, ray);
+    int rc = tell_ray(s->lab, result, &s->yard, ray);
     s->ray_count += rc == 0;
     s->jumps += rc == 0 && result->jumped;
     return rc;
@@ -656,7 +647,7 @@ int outstanding_dissect(struct lab *lab)
     rc = rc || s.jumps > 0 ? rc : study_hits(&s);
     rc = rc || s.jumps > 0 ? rc : study_small_jumps(&s);
     rc = rc || s.jumps > 0 ? rc : study_cold(&s);
-    rc = rc ? rc : tell_mergers(s.lab, s.out, &s.yard);
+    rc = rc ? rc : mergers_tell(s.lab, &s.yard);
     rc = rc ? rc : set_bounds(&s);
     if (rc == 0) {
         s.out->one_cycles = s.yard.one_cycles;

@@ -114,10 +114,12 @@ struct table_study {
 int table_tell(struct table_study *t, double size);
 
 /* mergers.c: how many loads of a line wait for its fill */
-int tell_mergers(struct lab *lab, struct outstanding_result *out, const struct yardstick *yard);
+int mergers_tell(struct lab *lab, const struct yardstick *yard);
 
-/* tell.c: a jump is listed for the reader; what is not measured, but at least so many */
-void tell_jump(struct outstanding_result *out, const struct ray_result *r);
+/* tell.c: as ray_follow(), and a jump is listed for the reader; what is not measured, but at least
+ * so many */
+int tell_ray(struct lab *lab, struct ray_result *out, const struct yardstick *yard,
+             const struct ray *ray);
 void tell_least(struct attribute *attribute, double *least, double value, const char *unit,
                 const char *why);
 

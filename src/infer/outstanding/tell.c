@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-void tell_jump(struct outstanding_result *out, const struct ray_result *r)
+static void list_jump(struct outstanding_result *out, const struct ray_result *r)
 {
     if (!r->jumped || out->spike_count == INFER_MAX_SPIKES) {
         return;
@@ -21,6 +21,16 @@ void tell_jump(struct outstanding_result *out, const struct ray_result *r)
         .before_cycles = r->before_cycles,
         .after_cycles = r->after_cycles,
     };
+}
+
+int tell_ray(struct lab *lab, struct ray_result *out, const struct yardstick *yard,
+             const struct ray *ray)
+{
+    int rc = ray_follow(lab, out, yard, ray);
+    if (rc == 0) {
+        list_jump(&lab->out->outstanding, out);
+    }
+    return rc;
 }
 
 void tell_least(struct attribute *attribute, double *least, double value, const char *unit,
