@@ -6,9 +6,7 @@
 #include "infer/outstanding/outstanding.h"
 
 #include <math.h>
-
-/* Rays that may meet. */
-enum { MEET_MOST = 8 };
+#include <string.h>
 
 static uint32_t in_unit(const struct ray_result *r, uint32_t x, bool by_instructions)
 {
@@ -110,12 +108,10 @@ bool meet_but_one(const struct meeting *m, struct bounds *b, size_t *left_out, b
         jumped += m->rays[i].jumped;
     }
     for (size_t i = 0; i < m->count && jumped > 2; i++) {
-        struct ray_result others[MEET_MOST];
-        struct meeting rest = {.rays = others, .hits = m->hits};
-        for (size_t k = 0; k < m->count && rest.count < MEET_MOST; k++) {
-            others[rest.count] = m->rays[k];
-            rest.count += k != i;
-        }
+        struct ray_result others[OUT_RAYS];
+        const struct meeting rest = {.rays = others, .count = m->count, .hits = m->hits};
+        memcpy(others, m->rays, m->count * sizeof *others);
+        others[i] = (struct ray_result){.fits = 0}; /* bounds nothing */
         struct bounds all = meet_all(&rest, by_instructions, 0);
         if (m->rays[i].jumped && all.agree) {
             *b = all;

@@ -33,10 +33,8 @@
 /* Thresholds. Fixed by: blind trials of outstanding loads (tests/blind/outstanding.c). */
 static const struct {
     double jump_share, slack, steady_share, cold, cold_sure, cold_jump_share, hit_at, hit_at_last,
-        hit_late, hit_jump_share, hit_share, most_sure, fine_jump_share, fine_sure;
-    unsigned many_rays, fine_jump, most_full, most_loads, outside, hit_jump;
-    double clean_share;
-    unsigned clean;
+        hit_late, clean_share, hit_jump_share, hit_share, most_sure, fine_jump_share, fine_sure;
+    unsigned many_rays, fine_jump, most_full, most_loads, outside, hit_jump, clean;
 } limits = {
     .jump_share = 0.25, /* share of a single load's time: a jump */
     .slack = 0.02,      /* share of a count by which rays may differ */
@@ -51,10 +49,10 @@ static const struct {
     .clean_share = 0.03,     /* of a hit's time behind one load: it waited for nothing, */
     .clean = 3,              /* or so many cycles. Both chosen */
     .fine_jump_share = 0.08, /* share of a single load's time: a small jump, */
+    .fine_jump = 16,         /* and so many cycles. Both chosen */
     .fine_sure = 0.85,       /* confidence of what small jumps show at most: one of ten dissections
                                 of an H200 saw one. Chosen */
     .many_rays = 3,          /* of hits, that agree on a number of requests. Chosen */
-    .fine_jump = 16,         /* and so many cycles. Both chosen */
     .most_sure = 0.9,        /* confidence of what not all rays say. Chosen */
     .hit_share = 0.8,        /* of a round trip: what takes longer is no hit. Chosen */
     .hit_jump_share = 0.06,  /* of a single load's time: what a hit waits longer at once, */
@@ -63,14 +61,13 @@ static const struct {
     .most_full = 4,          /* loads of a thread where all lanes load */
     .most_loads = 8,         /* loads of a warp, on rays: 8 x 32 instructions reach far enough */
 };
-#define MOST_RAYS 8
 
 struct study {
     struct lab *lab;
     struct outstanding_result *out;
     struct yardstick yard;
     uint32_t loads; /* in flight per warp, on rays */
-    struct ray_result rays[MOST_RAYS];
+    struct ray_result rays[OUT_RAYS];
     size_t ray_count, jumps;
     bool exact;      /* all rays meet at one count, none given or taken */
     bool is_l1s;     /* loads past L1 do not fill it */
@@ -157,7 +154,7 @@ static int find_loads_per_warp(struct study *s)
 
 static int add_ray(struct study *s, const struct ray *ray)
 {
-    if (s->ray_count == MOST_RAYS) {
+    if (s->ray_count == OUT_RAYS) {
         return 0;
     }
     struct ray_result *result = &s->rays[s->ray_count];
@@ -498,6 +495,14 @@ static int set_hit_yardstick(struct study *s, const struct study *of, double at)
     return ray_measure(s->lab, &s->yard.one_cycles, &s->yard, &one, 1, 1);
 }
 
+/* The ray's jump tells nothing, nor what fits before it. */
+static void drop(struct study *s, struct ray_result *r)
+{
+    r->jumped = false;
+    r->fits = 0;
+    s->jumps--;
+}
+
 /*
  * Requests of single lanes may leave so late that what was full when others jumped had answers by
  * then. Where two others jump, and sooner, its later jump tells nothing.
@@ -515,9 +520,7 @@ static void drop_late_single(struct study *s)
                   ray_requests(&r->ray, r->fits + 1) <= ray_requests(&single->ray, single->fits);
     }
     if (sooner >= 2) {
-        single->jumped = false;
-        single->fits = 0;
-        s->jumps--;
+        drop(s, single);
     }
 }
 
@@ -533,9 +536,7 @@ static void drop_late(struct study *s)
     for (size_t i = 0; i < s->ray_count && kept >= 2; i++) {
         struct ray_result *r = &s->rays[i];
         if (r->jumped && r->before_cycles > clean) {
-            r->jumped = false;
-            r->fits = 0;
-            s->jumps--;
+            drop(s, r);
         }
     }
 }

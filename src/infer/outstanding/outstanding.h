@@ -9,7 +9,7 @@
 
 /* ---- between the files of this experiment ---- */
 
-enum { OUT_WARP = 32, OUT_BLOCK = 1024, OUT_LOADS = 16 };
+enum { OUT_WARP = 32, OUT_BLOCK = 1024, OUT_LOADS = 16, OUT_RAYS = 8 };
 
 /* What grows along a ray. */
 enum ray_axis {
@@ -81,8 +81,8 @@ struct bounds {
 };
 struct meeting {
     const struct ray_result *rays;
-    size_t count;
-    bool hits; /* they time a hit behind the loads */
+    size_t count; /* OUT_RAYS at most */
+    bool hits;    /* they time a hit behind the loads */
 };
 /* Each ray give or take `slack` of its count. */
 struct bounds meet_all(const struct meeting *m, bool by_instructions, double slack);
