@@ -369,10 +369,9 @@ static int sample_misses(struct level *level, struct sample *out, char what[64],
     return lab_soft(rc) ? 0 : rc;
 }
 
-static double median_of_misses(const struct level *level, const struct sample *all, size_t *count)
+static double median_of_misses(const struct level *level, const struct sample *all)
 {
     struct sample slow = sample_view(all, level->timing.threshold, level->timing.ceiling);
-    *count = slow.count;
     return slow.count >= limits.few ? sample_quantile(&slow, 0.5) : INFINITY;
 }
 
@@ -417,15 +416,12 @@ static bool is_farther(double cycles, double than)
 }
 
 /*
- * Are the lines beside each other the ones to ask? Where no noise is, many lines say better than
- * the few of a set how far L2 is, whose slices may be near and far.
+ * Are the lines beside each other the ones to ask, of `many` and `few` that misses take? Where no
+ * noise is, many lines say better than the few of a set how far L2 is, whose slices may be near and
+ * far.
  */
-static bool prefers_dense(const struct level *level, const struct sample *dense,
-                          const struct sample *all)
+static bool prefers_dense(const struct level *level, double many, double few)
 {
-    size_t count, others;
-    double many = median_of_misses(level, dense, &count);
-    double few = median_of_misses(level, all, &others);
     double past = level->timing.beneath_cycles; /* of a few lines, too */
     double near = isfinite(past) && past > few ? past : few;
     return level->uneven ? many < limits.sooner * few : isfinite(many) && !is_farther(many, near);
@@ -441,7 +437,7 @@ static bool prefers_dense(const struct level *level, const struct sample *dense,
 static int try_dense(struct level *level, struct sample *all, char what[64], bool *disputed)
 {
     uint64_t line = level->line.bytes ? level->line.bytes : level->fit.stride;
-    size_t count = line ? (size_t)(level->fit.count * level->fit.stride / line) : 0, a, b;
+    size_t count = line ? (size_t)(level->fit.count * level->fit.stride / line) : 0;
     count += count / 4 + 1;
     if (!level->info->beneath[0] || !level->fit.count || !line || level->large || count > 4096 ||
         count * line > level->lab->options->max_footprint_bytes) {
@@ -452,10 +448,10 @@ static int try_dense(struct level *level, struct sample *all, char what[64], boo
     if (rc) {
         return lab_soft(rc) ? 0 : rc;
     }
-    double median = median_of_misses(level, &dense, &a), other = median_of_misses(level, all, &b);
-    bool meant = strcmp(level->info->op, "const") == 0 && !level->front && isfinite(median);
-    *disputed = meant && median > (1 + limits.agree_beside) * other;
-    bool prefers = meant || prefers_dense(level, &dense, all);
+    double many = median_of_misses(level, &dense), few = median_of_misses(level, all);
+    bool meant = strcmp(level->info->op, "const") == 0 && !level->front && isfinite(many);
+    *disputed = meant && many > (1 + limits.agree_beside) * few;
+    bool prefers = meant || prefers_dense(level, many, few);
     if (prefers) {
         snprintf(what, 64, "%zu lines beside each other", count);
     }
