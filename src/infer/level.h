@@ -105,8 +105,8 @@ struct level {
     struct level_line line;
     struct set_map map; /* geometry/index.c, sets.c */
     uint64_t size_bytes;
-    uint32_t slice_lines, slice_period; /* the same where a set has few of such rows: a slice has
-                                           one row of so many, and hashes it; 0: no such slices */
+    uint32_t slice_lines, slice_period; /* geometry/rows.c: lines of a row, of which a slice has one
+                                           in so many, and hashes it; 0: no such slices */
     uint64_t late_loads;   /* while capacity.c runs: the loads by which a cache that settles late
                               is left; 0: no limit */
     double circled_cycles; /* of the reference's circle, once hits are timed; 0: not yet */
@@ -172,6 +172,12 @@ void level_plan_by(struct walk_plan *plan, const struct level *level, const char
 /* The filler of such a plan whose ring reads each line twice by itself. */
 const struct walk_filler *level_filler_of_twice(const struct level *level);
 /* Ends `in_pages`: from here on no page is read ahead. */
+void level_leave_pages(struct level *level);
+
+/* What goes with rings that read each line twice by themselves. */
+const struct walk_filler *level_filler_of_twice(const struct level *level);
+
+/* From here on rings are walked as if all their pages were translated. */
 void level_leave_pages(struct level *level);
 
 /* Adds the latencies to level->seen. */

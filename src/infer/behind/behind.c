@@ -45,7 +45,7 @@ static const struct {
     .nearer = 0.8,     /* share of a load from L2: few misses among hits are sooner, too, by 0.89 of
                           8600gts' memory. Chosen */
     .nearest = 0.9,    /* share of a load from L2: a hit that nothing else bears out. Chosen */
-    .within = 0.5,     /* share of what a miss takes more, of the hits' spread. Chosen */
+    .within = 0.5,     /* of what a miss takes more than a hit: hits spread less. Chosen */
     .drift = 0.02,     /* share of a load that clocks and noise put between two walks. Chosen */
     .soon = 0.1,       /* share of the first reads that are the soonest */
     .by_chance = 1e-6, /* chance: less likely is no accident */
