@@ -97,7 +97,9 @@ int sharing_look(struct lab *lab, double *missing, const struct sharing_path *ow
     for (size_t i = 0; rc == 0 && i < count; i++) {
         gone += walk_mirrored(&own->timing->mirror, least[i]) > own->timing->threshold;
     }
-    *missing = rc ? *missing : (double)gone / (double)count;
+    if (rc == 0) {
+        *missing = (double)gone / (double)count;
+    }
     return rc;
 }
 
