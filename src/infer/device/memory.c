@@ -309,16 +309,15 @@ static int measure_shape(struct lab *lab, struct moved *moved, struct ground *gr
 /*
  * The most that any shape moves that comes near the best in few turns: in long runs one of those
  * may move a third more than another, and what few turns say changes with a cycle. Refused only
- * where the best is. reads as above; *most_moved: what moves most.
+ * where the best is. reads as above; *moved: what moves most.
  */
 static int measure_bandwidth(struct lab *lab, struct attribute *out, struct ground *ground,
                              size_t best, const char *op, uint64_t least_bytes,
-                             const struct moved *reads, struct moved *most_moved)
+                             const struct moved *reads, struct moved *moved)
 {
     const struct memory_result *m = &lab->out->memory;
     double most = 0, requests = m->loaded[best].requests;
-    struct moved moved;
-    int rc = measure_shape(lab, &moved, ground, best, op, least_bytes, reads);
+    int rc = measure_shape(lab, moved, ground, best, op, least_bytes, reads);
     if (rc) {
         return rc;
     }
@@ -334,13 +333,12 @@ static int measure_bandwidth(struct lab *lab, struct attribute *out, struct grou
         if (rc && !lab_soft(rc)) {
             return rc;
         }
-        if (rc == 0 && rate_of(&other) > rate_of(&moved)) {
-            moved = other;
+        if (rc == 0 && rate_of(&other) > rate_of(moved)) {
+            *moved = other;
             requests = m->loaded[i].requests;
         }
     }
-    *most_moved = moved;
-    set_bandwidth(lab, out, op, &moved, requests);
+    set_bandwidth(lab, out, op, moved, requests);
     return 0;
 }
 
