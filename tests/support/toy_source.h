@@ -34,6 +34,14 @@ static inline int toy_get(struct traceset *set, toy_answer *answer, void *toy,
     return traceset_add(set, &trace, out);
 }
 
+/* A value of a request, or what stands for one that it lacks. */
+static inline uint64_t toy_number(const struct trace_request *request, const char *name,
+                                  uint64_t otherwise)
+{
+    uint64_t value = otherwise;
+    return trace_request_u64(request, name, &value) ? value : otherwise;
+}
+
 /* What a chase records: of each window the offset it begins at, of each load two values. */
 struct toy_walk {
     size_t window, windows;
@@ -51,6 +59,16 @@ static inline struct toy_walk toy_walk_begin(size_t window, size_t windows)
         abort();
     }
     return walk;
+}
+
+/* With the windows that a chase is asked for. */
+static inline struct toy_walk toy_walk_of(const struct trace_request *request)
+{
+    size_t window = toy_number(request, "window", 0);
+    if (window == 0) {
+        abort();
+    }
+    return toy_walk_begin(window, toy_number(request, "windows", 1));
 }
 
 /* Into the trace; frees the walk. */
@@ -73,21 +91,18 @@ typedef uint32_t toy_load(void *toy, uint32_t offset);
 static inline int toy_walk_ring(struct trace *trace, toy_load *load, void *toy)
 {
     const struct trace_request *r = &trace->request;
-    uint64_t window = 0, windows = 1, warm = 0, count = r->ring_count;
-    trace_request_u64(r, "window", &window);
-    trace_request_u64(r, "windows", &windows);
-    trace_request_u64(r, "warm", &warm);
-    if (window == 0 || count == 0) {
+    uint64_t warm = toy_number(r, "warm", 0), count = r->ring_count;
+    if (count == 0) {
         abort();
     }
-    struct toy_walk walk = toy_walk_begin(window, windows);
+    struct toy_walk walk = toy_walk_of(r);
     uint64_t at = (count - warm % count) % count;
-    for (uint64_t i = 0; i < warm + window * windows; i++, at = (at + 1) % count) {
+    for (uint64_t i = 0; i < warm + walk.window * walk.windows; i++, at = (at + 1) % count) {
         uint32_t cycles = load(toy, r->ring[at]);
         if (i >= warm) {
             uint64_t record = i - warm;
-            if (record % window == 0) {
-                walk.start[record / window] = r->ring[at];
+            if (record % walk.window == 0) {
+                walk.start[record / walk.window] = r->ring[at];
             }
             walk.latency[record] = cycles;
             walk.next[record] = r->ring[(at + 1) % count];

@@ -78,18 +78,12 @@ static void answer(struct toy *toy, struct trace *trace)
     assert_int_equal(trace_add_column(trace, "latency", TRACE_U32, latency, repeats), 0);
 }
 
-static uint64_t number_or(const struct trace_request *request, const char *name, uint64_t other)
-{
-    uint64_t value = other;
-    return trace_request_u64(request, name, &value) ? value : other;
-}
-
 /* Ordered walks over a ring. */
 static void answer_chase(struct toy *toy, struct trace *trace)
 {
     const struct trace_request *r = &trace->request;
-    uint64_t window = number_or(r, "window", 1), windows = number_or(r, "windows", 1);
-    uint64_t warm = number_or(r, "warm", 0), count = r->ring_count ? r->ring_count : 1;
+    uint64_t window = toy_number(r, "window", 1), windows = toy_number(r, "windows", 1);
+    uint64_t warm = toy_number(r, "warm", 0), count = r->ring_count ? r->ring_count : 1;
     struct toy_walk walk = toy_walk_begin(window, windows);
     assert_true(r->ring_count > 0);
     for (uint64_t w = 0; w < windows; w++) {

@@ -34,18 +34,15 @@ struct toy {
 static int answer(void *ctx, struct trace *trace)
 {
     struct toy *toy = ctx;
-    uint64_t window = 0, windows = 1;
-    assert_true(trace_request_u64(&trace->request, "window", &window));
-    trace_request_u64(&trace->request, "windows", &windows);
-    struct toy_walk walk = toy_walk_begin(window, windows);
-    for (uint64_t i = 0; i < window * windows; i++) {
+    struct toy_walk walk = toy_walk_of(&trace->request);
+    for (uint64_t i = 0; i < walk.window * walk.windows; i++) {
         uint64_t element = i % COUNT;
         bool slow = (double)rng_below(&toy->rng, 100000) < 100000 * toy->noise;
         bool stuck = element >= toy->first && element < toy->first + toy->stuck;
         walk.latency[i] = slow || stuck ? MISS : HIT;
         walk.next[i] = (uint32_t)((element + 1) % COUNT * STRIDE);
-        if (i % window == 0) {
-            walk.start[i / window] = (uint32_t)(element * STRIDE);
+        if (i % walk.window == 0) {
+            walk.start[i / walk.window] = (uint32_t)(element * STRIDE);
         }
     }
     return toy_walk_end(&walk, trace);

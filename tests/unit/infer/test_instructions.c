@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "infer/infer.h"
+#include "support/toy_source.h"
 #include "util/error.h"
 
 enum { AROUND = 30, LINES = 32 }; /* cycles around a loop, lines of one */
@@ -28,18 +29,11 @@ struct sm {
     struct traceset *set;
 };
 
-static uint64_t number(const struct trace_request *request, const char *name, uint64_t otherwise)
-{
-    uint64_t value = otherwise;
-    trace_request_u64(request, name, &value);
-    return value;
-}
-
 /* A line of every warp: bound by a chain, by the unit, or by the sub-core with most warps. */
 static double line_cycles(const struct sm *sm, const struct trace_request *request)
 {
-    uint64_t warps = number(request, "warps", 1);
-    uint64_t active = number(request, "active", warps == 32 ? UINT32_MAX : (1u << warps) - 1);
+    uint64_t warps = toy_number(request, "warps", 1);
+    uint64_t active = toy_number(request, "active", warps == 32 ? UINT32_MAX : (1u << warps) - 1);
     uint64_t all = 0, most = 0, on[32] = {0};
     bool is_mix = strcmp(trace_request_text(request, "op"), "mix") == 0;
     for (uint64_t i = 0; i < warps; i++) {
@@ -48,7 +42,7 @@ static double line_cycles(const struct sm *sm, const struct trace_request *reque
         on[i % sm->sub_cores] += runs;
         most = on[i % sm->sub_cores] > most ? on[i % sm->sub_cores] : most;
     }
-    double chain = sm->latency / (double)number(request, "chains", 1);
+    double chain = sm->latency / (double)toy_number(request, "chains", 1);
     double unit = is_mix ? 0 : sm->interval * (double)all;
     return fmax(chain, fmax(unit, (double)most * (is_mix ? 2 : 1) / sm->issue));
 }
@@ -74,9 +68,9 @@ static int answer(void *ctx, const struct trace **out, const struct trace_reques
         strcpy(trace.reason, "no such unit");
         return traceset_add(sm->set, &trace, out);
     }
-    double lines = (double)number(request, "lines", LINES), each = line_cycles(sm, request);
+    double lines = (double)toy_number(request, "lines", LINES), each = line_cycles(sm, request);
     double shorter = AROUND + lines * each, longer = AROUND + 2 * lines * each;
-    shorter += number(request, "warps", 1) == 8 ? sm->disturbance : 0;
+    shorter += toy_number(request, "warps", 1) == 8 ? sm->disturbance : 0;
     assert_int_equal(trace_add_column(&trace, "shorter", TRACE_F64, &shorter, 1), 0);
     if (!sm->lacks_column) {
         assert_int_equal(trace_add_column(&trace, "longer", TRACE_F64, &longer, 1), 0);

@@ -30,32 +30,26 @@ struct toy {
 static struct dissection result;
 static double stored, reach; /* bytes; up to where */
 
-static uint64_t number(const struct trace_request *r, const char *name, uint64_t otherwise)
-{
-    uint64_t value;
-    return trace_request_u64(r, name, &value) ? value : otherwise;
-}
-
 static int answer_flight(struct toy *toy, struct trace *trace)
 {
     const struct trace_request *r = &trace->request;
-    if (toy->most_threads && number(r, "threads", 32) > toy->most_threads) {
+    if (toy->most_threads && toy_number(r, "threads", 32) > toy->most_threads) {
         trace->status = SONDE_EUNSUPPORTED;
         return 0;
     }
-    uint64_t warps = number(r, "blocks", toy->sms) * number(r, "threads", 32) / 32;
-    double turns = (double)number(r, "turns", 16);
-    double requests = (double)(warps * number(r, "loads", 1)), bytes = requests * 128 * turns;
+    uint64_t warps = toy_number(r, "blocks", toy->sms) * toy_number(r, "threads", 32) / 32;
+    double turns = (double)toy_number(r, "turns", 16);
+    double requests = (double)(warps * toy_number(r, "loads", 1)), bytes = requests * 128 * turns;
     double moved = bytes;
     if (strcmp(trace_request_text(r, "op"), "store") == 0) {
         double kept = (double)(toy->l2_bytes + toy->waiting_bytes);
         double written = bytes + toy->dirty;
         stored += bytes;
-        reach = fmax(reach, (double)number(r, "start", 0) + bytes);
+        reach = fmax(reach, (double)toy_number(r, "start", 0) + bytes);
         moved = written > kept ? written - kept : 0;
         toy->dirty = toy->stays ? fmin(written, (double)toy->l2_bytes) : 0;
     }
-    bool is_tired = toy->tires && number(r, "loads", 1) == 8 && turns > 3;
+    bool is_tired = toy->tires && toy_number(r, "loads", 1) == 8 && turns > 3;
     double rate = toy->bytes_per_cycle * (is_tired ? 0.75 : 1);
     double wait = moved / rate, alone = toy->latency_cycles * turns, ahead = 0;
     if (toy->stores_pass > 0 && strcmp(trace_request_text(r, "op"), "store") == 0) {
@@ -74,8 +68,8 @@ static int answer_flight(struct toy *toy, struct trace *trace)
 
 static int answer_copy(struct toy *toy, struct trace *trace)
 {
-    uint64_t bytes = number(&trace->request, "bytes", 0);
-    uint64_t flush = number(&trace->request, "flush_bytes", 0);
+    uint64_t bytes = toy_number(&trace->request, "bytes", 0);
+    uint64_t flush = toy_number(&trace->request, "flush_bytes", 0);
     bool there = bytes <= toy->l2_bytes && (flush == 0 || flush < toy->flush_needed);
     double cycles = there ? 300 : 900;
     return trace_add_column(trace, "cycles", TRACE_F64, &cycles, 1);

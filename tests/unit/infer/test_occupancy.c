@@ -17,6 +17,7 @@
 #include "infer/experiments.h"
 #include "infer/level.h"
 #include "infer/large/occupancy.h"
+#include "support/toy_source.h"
 #include "support/unchecked.h"
 #include "trace/pool.h"
 #include "util/error.h"
@@ -84,24 +85,20 @@ static uint32_t load(struct toy *toy, uint32_t sm, uint32_t line)
                            : MISS;
 }
 
-static uint64_t number(const struct trace_request *request, const char *name, uint64_t otherwise)
-{
-    uint64_t value = otherwise;
-    return trace_request_u64(request, name, &value) ? value : otherwise;
-}
-
 static int answer(struct toy *toy, struct trace *trace)
 {
     const struct trace_request *r = &trace->request;
-    uint32_t pool = (uint32_t)number(r, "pool", 0), before = (uint32_t)number(r, "before", 0);
-    uint32_t unit = (uint32_t)number(r, "unit", 128), samples = (uint32_t)number(r, "samples", 1);
-    uint32_t units = (uint32_t)(number(r, "span", 0) / unit) | 1,
-             near = (uint32_t)number(r, "near", 0);
-    uint32_t helper = (uint32_t)number(r, "helper", 0), sm = (uint32_t)number(r, "sm", 0);
+    uint32_t pool = (uint32_t)toy_number(r, "pool", 0),
+             before = (uint32_t)toy_number(r, "before", 0);
+    uint32_t unit = (uint32_t)toy_number(r, "unit", 128),
+             samples = (uint32_t)toy_number(r, "samples", 1);
+    uint32_t units = (uint32_t)(toy_number(r, "span", 0) / unit) | 1,
+             near = (uint32_t)toy_number(r, "near", 0);
+    uint32_t helper = (uint32_t)toy_number(r, "helper", 0), sm = (uint32_t)toy_number(r, "sm", 0);
     uint32_t *lines = calloc(pool + before + 1, sizeof *lines), count = 0, latency[8192];
     assert_true(lines && samples <= 8192);
     for (uint32_t i = 0; i < pool + before; i++) { /* odd steps: none twice */
-        lines[i] = (uint32_t)((number(r, "seed", 0) * 7919 + i) * UINT64_C(2654435761) % units);
+        lines[i] = (uint32_t)((toy_number(r, "seed", 0) * 7919 + i) * UINT64_C(2654435761) % units);
     }
     for (uint32_t i = pool; i < pool + before; i++) {
         load(toy, sm, lines[i]);
@@ -114,7 +111,7 @@ static int answer(struct toy *toy, struct trace *trace)
             lines[count++] = lines[i];
         }
     }
-    for (uint64_t pass = 0; pass < number(r, "passes", 1); pass++) {
+    for (uint64_t pass = 0; pass < toy_number(r, "passes", 1); pass++) {
         for (uint32_t i = 0; i < count; i++) {
             load(toy, sm, lines[i]);
         }

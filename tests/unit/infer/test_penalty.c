@@ -37,13 +37,12 @@ static int answer(void *ctx, struct trace *trace)
 {
     struct toy *toy = ctx;
     const struct trace_request *r = &trace->request;
-    uint64_t window = 0, windows = 1, stride = 0, bytes = 0;
-    assert_true(trace_request_u64(r, "window", &window));
+    uint64_t stride = 0, bytes = 0;
     assert_true(trace_request_u64(r, "stride", &stride));
     assert_true(trace_request_u64(r, "bytes", &bytes));
-    trace_request_u64(r, "windows", &windows);
     uint64_t count = bytes / stride;
-    struct toy_walk walk = toy_walk_begin(window, windows);
+    struct toy_walk walk = toy_walk_of(r);
+    uint64_t window = walk.window, windows = walk.windows;
     for (uint64_t w = 0; w < windows; w++) {
         uint64_t first = w * count / windows;
         walk.start[w] = (uint32_t)(first * stride);
@@ -162,16 +161,13 @@ enum { LATER = 158, SOONER = 152, FRONT = 50, BUSY = 6, MEMBERS = 8 };
 static int answer_constants(void *ctx, struct trace *trace)
 {
     const struct trace_request *r = &trace->request;
-    uint64_t window = 0, windows = 1, stride = 0, bytes = 0, run = 0;
     bool *busy = ctx;
-    assert_true(trace_request_u64(r, "window", &window));
-    trace_request_u64(r, "windows", &windows);
-    trace_request_u64(r, "stride", &stride);
-    trace_request_u64(r, "bytes", &bytes);
-    bool other_work = *busy && !trace_request_u64(r, "run", &run); /* the first walk alone */
-    uint64_t count = r->ring_count ? r->ring_count : bytes / stride;
-    struct toy_walk walk = toy_walk_begin(window, windows);
-    for (uint64_t w = 0; w < windows; w++) {
+    bool other_work = *busy && !toy_number(r, "run", 0); /* the first walk alone */
+    uint64_t stride = toy_number(r, "stride", 1);
+    uint64_t count = r->ring_count ? r->ring_count : toy_number(r, "bytes", stride) / stride;
+    struct toy_walk walk = toy_walk_of(r);
+    uint64_t window = walk.window;
+    for (uint64_t w = 0; w < walk.windows; w++) {
         for (uint64_t i = 0; i < window; i++) {
             uint64_t next = (i + 1) % count;
             walk.latency[w * window + i] = (r->ring_count ? SOONER : LATER) +

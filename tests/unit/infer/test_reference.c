@@ -46,14 +46,13 @@ static int answer(void *ctx, struct trace *trace)
 {
     struct toy *toy = ctx;
     const struct trace_request *r = &trace->request;
-    uint64_t window = 0, windows = 1, bytes = 0, stride = 0;
+    uint64_t bytes = 0, stride = 0;
     const char *op = trace_request_text(r, "op");
-    assert_true(trace_request_u64(r, "window", &window));
     assert_true(trace_request_u64(r, "bytes", &bytes));
     assert_true(trace_request_u64(r, "stride", &stride));
-    trace_request_u64(r, "windows", &windows);
     toy->longest = bytes > toy->longest ? bytes : toy->longest;
-    struct toy_walk walk = toy_walk_begin(window, windows);
+    struct toy_walk walk = toy_walk_of(r);
+    uint64_t window = walk.window, windows = walk.windows;
     for (uint64_t w = 0; w < windows; w++) {
         uint64_t first = w * (bytes / windows) / stride * stride;
         walk.start[w] = (uint32_t)first;
@@ -105,11 +104,8 @@ static uint32_t load_texture(void *ctx, uint32_t offset)
 static void walk_window(struct tex *tex, struct toy_walk *walk, size_t w,
                         const struct trace_request *r)
 {
-    uint64_t bytes = 0, stride = 1, warm = 0;
-    trace_request_u64(r, "warm", &warm);
-    trace_request_u64(r, "bytes", &bytes);
-    trace_request_u64(r, "stride", &stride);
-    uint64_t count = r->ring_count ? r->ring_count : bytes / stride;
+    uint64_t stride = toy_number(r, "stride", 1), warm = toy_number(r, "warm", 0);
+    uint64_t count = r->ring_count ? r->ring_count : toy_number(r, "bytes", stride) / stride;
     memset(tex->line, 0, sizeof tex->line);
     for (uint64_t i = 0, at = (count - warm % count) % count; i < warm + walk->window; i++) {
         uint64_t next = (at + 1) % count, record = w * walk->window + i - warm;
@@ -127,12 +123,9 @@ static void walk_window(struct tex *tex, struct toy_walk *walk, size_t w,
 static int answer_texture(void *ctx, struct trace *trace)
 {
     struct tex *tex = ctx;
-    uint64_t window = 0, windows = 1;
-    assert_true(trace_request_u64(&trace->request, "window", &window));
-    trace_request_u64(&trace->request, "windows", &windows);
     tex->plain = strcmp(trace_request_text(&trace->request, "op"), "tex") != 0;
-    struct toy_walk walk = toy_walk_begin(window, windows);
-    for (size_t w = 0; w < windows; w++) {
+    struct toy_walk walk = toy_walk_of(&trace->request);
+    for (size_t w = 0; w < walk.windows; w++) {
         walk_window(tex, &walk, w, &trace->request);
     }
     return toy_walk_end(&walk, trace);

@@ -33,15 +33,11 @@ static int answer(void *ctx, struct trace *trace)
 {
     struct toy *toy = ctx;
     const struct trace_request *r = &trace->request;
-    uint64_t window = 0, windows = 1, bytes = 0, other = 0;
     const char *by = trace_request_text(r, "other");
-    assert_true(trace_request_u64(r, "window", &window));
-    trace_request_u64(r, "windows", &windows);
-    trace_request_u64(r, "bytes", &bytes);
-    trace_request_u64(r, "other_bytes", &other);
-    bool gone = by && strcmp(by, "ca") == 0 && other >= bytes;
-    struct toy_walk walk = toy_walk_begin(window, windows);
-    for (uint64_t i = 0; i < window * windows; i++) {
+    bool gone =
+        by && strcmp(by, "ca") == 0 && toy_number(r, "other_bytes", 0) >= toy_number(r, "bytes", 0);
+    struct toy_walk walk = toy_walk_of(r);
+    for (uint64_t i = 0; i < walk.window * walk.windows; i++) {
         walk.latency[i] = (gone ? MISS : HIT) + (toy->noisy && (i + toy->asked) % 8 == 0) * HUMP;
     }
     toy->asked++;
