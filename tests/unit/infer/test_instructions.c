@@ -146,8 +146,9 @@ static void sub_cores_are_the_distance_of_warps_that_share_one(void **state)
 {
     (void)state;
     for (uint32_t sub_cores = 1; sub_cores <= 8; sub_cores++) {
-        for (double issue = 0.5; issue <= 2; issue *= 2) {
+        for (unsigned halves = 1; halves <= 4; halves *= 2) {
             struct sm sm = plain;
+            double issue = 0.5 * halves;
             sm.sub_cores = sub_cores;
             sm.issue = issue;
             const struct sm_result *found = dissect_only(sm, "sm");
