@@ -55,9 +55,37 @@ static void one_ray_tells_no_instructions(void **state)
     assert_false(meet_most(&m, &b));
 }
 
+static void one_of_three_rays_may_be_otherwise(void **state)
+{
+    (void)state;
+    struct ray_result rays[] = {ray(1, 21, 0), ray(2, 33, 0), ray(4, 21, 0)};
+    const struct meeting m = {.rays = rays, .count = 3, .hits = true};
+    struct bounds b = {0};
+    size_t left_out = 0;
+    assert_true(meet_but_one(&m, &b, &left_out, true));
+    assert_int_equal(left_out, 1);
+    assert_true(b.low == 21 && b.high == 21);
+    /* What two say is no more than what one says. */
+    rays[2] = ray(4, 0, 30);
+    assert_false(meet_but_one(&m, &b, &left_out, true));
+}
+
+/* The ray between meets either of the others, and these do not meet. */
+static void which_ray_is_otherwise_must_be_clear(void **state)
+{
+    (void)state;
+    const struct ray_result rays[] = {ray(4, 20, 0), ray(16, 5, 0), ray(8, 11, 0)};
+    const struct meeting m = {.rays = rays, .count = 3, .hits = true};
+    struct bounds b = {0};
+    size_t left_out = 0;
+    assert_false(meet_but_one(&m, &b, &left_out, false));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_of_three_rays_may_be_otherwise),
+        cmocka_unit_test(which_ray_is_otherwise_must_be_clear),
         cmocka_unit_test(other_rays_may_fill_something_else_sooner),
         cmocka_unit_test(only_hits_may_wait_later),
         cmocka_unit_test(one_ray_tells_no_instructions),
