@@ -23,11 +23,21 @@ static uint64_t products_over_cycle(const struct sm *sm, const struct sm_warp *w
     return cycle;
 }
 
+/* Of a warp at a barrier of its CTA, which is its next instruction until it goes. */
+static uint64_t let_go_cycle(struct sm *sm, const struct sm_warp *warp)
+{
+    uint64_t cycle = sm->barrier_free > sm->cycle ? sm->barrier_free : sm->cycle;
+    uint32_t early = warp->next->lowered.early_cycles,
+             latency = sm->unit[UNIT_BARRIER].latency_cycles;
+    sm->barrier_free = cycle + sm->spec->barrier_release_cycles;
+    return cycle + (latency > early ? latency - early : 0);
+}
+
 /* Of a warp that is let go now. */
-static uint64_t release_cycle(const struct sm *sm, const struct sm_warp *warp)
+static uint64_t release_cycle(struct sm *sm, const struct sm_warp *warp)
 {
     if (!exec_barrier_is_of_products(warp->exec.barrier_kind)) {
-        return sm->cycle + sm->unit[UNIT_BARRIER].latency_cycles;
+        return let_go_cycle(sm, warp);
     }
     uint64_t over = products_over_cycle(sm, warp);
     over = over > sm->cycle ? over : sm->cycle;

@@ -157,7 +157,7 @@ static int warp_start(struct sm *sm, struct sm_cta *cta, uint32_t slot, uint32_t
     warp->state = WARP_RUNNING;
     warp->next_issue = sm->cycle + 1;
     warp->latest_result = 0;
-    warp->part = 0;
+    warp->part = warp->held = 0;
     warp->products_ready = 0;
     memset(&warp->copies, 0, sizeof warp->copies);
     memset(&warp->bulk, 0, sizeof warp->bulk);

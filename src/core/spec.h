@@ -169,7 +169,8 @@ struct sm_spec {
         yield_after; /* INDEPENDENT: backward branches of loops that wait, before a path yields */
     uint32_t fetch_group; /* two_level: warps of a scheduler in a group, 0: 8 */
     struct unit_spec unit[ISA_UNIT_COUNT];
-    uint32_t fall_through_cycles; /* a branch that no lane takes; 0: as one that is taken */
+    uint32_t barrier_release_cycles; /* between two warps that a barrier lets go */
+    uint32_t fall_through_cycles;    /* a branch that no lane takes; 0: as one that is taken */
     struct fence_spec fence;
     uint32_t clock_read_cycles; /* latency of reading %clock */
     uint32_t lsu_queue_entries; /* warp memory instructions waiting at the load/store unit */

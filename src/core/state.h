@@ -57,7 +57,8 @@ struct sm_warp {
     uint32_t scheduler;   /* that the slot is dealt to */
     const uint8_t *units; /* of its sub-core: by class, the place in sm->unit */
     struct sm_unit *unit; /* of a ready one: that `next` waits for */
-    uint32_t part;        /* of an issue slot, in LOWER_ONE-ths: what lowered instructions left */
+    uint16_t part;        /* of an issue slot, in LOWER_ONE-ths: what lowered instructions left */
+    uint16_t held;        /* of a cycle in which the scheduler is held, likewise */
     enum warp_state state;
     bool blocked;
     uint32_t outstanding;       /* accesses that are not complete */
@@ -122,6 +123,7 @@ struct sm {
     struct sched_state scheduler[SM_MAX_WARPS];
     uint32_t first_scheduler;             /* in this cycle */
     uint64_t shared_free[SM_MAX_WARPS];   /* a scheduler's way to shared memory is free */
+    uint64_t barrier_free;                /* barriers let another warp go */
     uint64_t products_free[SM_MAX_WARPS]; /* a scheduler's tensor core takes another product */
     uint32_t loads_per_warp;
     uint32_t issue_interval;

@@ -33,11 +33,14 @@ struct lowered_rare {
 
 struct lowered {
     uint16_t slots;  /* of all units, in LOWER_ONE-ths */
+    uint16_t held;   /* cycles that its scheduler issues nothing beside them, in LOWER_ONE-ths */
     bool folded;     /* part of the instructions that use its result: it takes no time either */
     bool predicated; /* a branch that is none: what it skips issues under its predicate */
     bool aggregated; /* an atomic of one lane for the whole warp */
     bool apart;      /* its warp issues nothing until it is over */
     uint16_t stall_cycles; /* apart: beside its unit's latency; else until its warp issues again */
+    uint8_t
+        early_cycles;    /* a barrier is over before one whose number of threads is in a register */
     uint8_t late_cycles; /* so much later than its unit has it, its result is where it is needed */
     struct lowered_rare rare[LOWER_OPERANDS];
     uint8_t turns; /* the last branch of a loop that is unrolled: times, of any number of turns */

@@ -234,7 +234,9 @@ static uint64_t issue_lowered(struct sm *sm, struct sm_warp *warp, const struct 
     const struct lowered *lowered = &info->lowered;
     uint32_t slots = slots_now(warp, info);
     uint64_t operands = warp_operands_ready(warp, info);
-    warp->part = (warp->part + lowered->slots) % LOWER_ONE;
+    uint32_t held = warp->held + lowered->held;
+    warp->part = (uint16_t)((warp->part + lowered->slots) % LOWER_ONE);
+    warp->held = (uint16_t)(held % LOWER_ONE);
     for (uint32_t i = 0; i < lowered->part_count; i++) {
         struct sm_unit *unit = &sm->unit[warp->units[lowered->part[i].unit]];
         if (info->product_steps == 0) {
@@ -245,6 +247,7 @@ static uint64_t issue_lowered(struct sm *sm, struct sm_warp *warp, const struct 
     }
     sm->stats.lowered_insns++;
     sm->stats.machine_insns += slots;
+    sm->scheduler[warp->scheduler].next_cycle += (uint64_t)(held / LOWER_ONE) * sm->issue_interval;
     if (slots > 1) {
         sm->scheduler[warp->scheduler].next_cycle += (uint64_t)(slots - 1) * sm->issue_interval;
         return (uint64_t)(slots - 1) * sm->issue_interval;

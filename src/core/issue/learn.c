@@ -101,6 +101,7 @@ static bool state_of(struct rote_state *state, const struct rote_learner *learne
     state->scheduler = (uint32_t)rest(sm->scheduler[warp->scheduler].next_cycle, now);
     state->shared = (uint32_t)rest(sm->shared_free[warp->scheduler], now);
     state->part = warp->part;
+    state->held = warp->held;
     return longest <= UINT32_MAX;
 }
 
@@ -219,6 +220,7 @@ static void change_since(struct change_room *room, const struct rote_learner *le
         .warp_insns = (uint32_t)(warp->cta->counts.warp_insns - before->warp_insns),
         .latest_result = (uint32_t)rest(warp->latest_result, before->cycle),
         .part = warp->part,
+        .held = warp->held,
         .first_scheduler = sm->first_scheduler == warp->scheduler,
         .wait = sm->wait,
         .result = room->result,

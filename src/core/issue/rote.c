@@ -14,7 +14,7 @@ static bool is_quiet(const struct sm *sm, const struct sm_warp *warp, const stru
         }
     }
     return warp->latest_result <= cycle && warp->next_issue <= cycle && warp->part == 0 &&
-           sm->scheduler[warp->scheduler].next_cycle <= cycle &&
+           warp->held == 0 && sm->scheduler[warp->scheduler].next_cycle <= cycle &&
            sm->shared_free[warp->scheduler] <= cycle;
 }
 
@@ -38,6 +38,7 @@ static void make_change(struct sm *sm, struct sm_warp *warp, const struct rote_p
     warp->latest_result = start + change->latest_result;
     warp->next_issue = start + change->next_issue;
     warp->part = change->part;
+    warp->held = change->held;
     if (change->scheduler_issued) {
         sm->scheduler[warp->scheduler].next_cycle = start + change->scheduler_next;
     }

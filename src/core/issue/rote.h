@@ -56,7 +56,8 @@ struct rote_change {
     uint32_t cycle; /* that of the step, the next one worth a look */
     uint32_t steps; /* from one cycle worth a look to the next */
     uint32_t issued, next_issue, scheduler_next;
-    uint32_t warp_insns, part;
+    uint32_t warp_insns;
+    uint16_t part, held;
     bool scheduler_issued; /* its `next_cycle` is another */
     bool first_scheduler;  /* it found its unit taken */
     enum sm_wait wait;
@@ -84,7 +85,8 @@ struct rote_way {
 
 /* What is left to wait for. Zero: nothing. */
 struct rote_state {
-    uint32_t next_issue, scheduler, shared, part;
+    uint32_t next_issue, scheduler, shared;
+    uint16_t part, held;
     uint64_t unit[ISA_UNIT_COUNT]; /* of the warp's sub-core, in lanes */
     uint32_t place[ROTE_PLACES_MAX];
 };

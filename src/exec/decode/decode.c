@@ -284,7 +284,7 @@ static bool is_one_slot(const struct exec_uop_info *info)
     const struct lowered *lowered = &info->lowered;
     return lowered->slots == LOWER_ONE && lowered->part_count == 1 &&
            lowered->part[0].slots == LOWER_ONE && lowered->part[0].unit == info->unit &&
-           !lowered->folded && !lowered->apart && lowered->stall_cycles == 0;
+           !lowered->folded && !lowered->apart && lowered->stall_cycles == 0 && lowered->held == 0;
 }
 
 /* Decided once instead of at every issue. */

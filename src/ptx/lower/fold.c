@@ -516,6 +516,7 @@ static void note_wide_add(struct lower *l, uint32_t pc)
         const struct ptx_insn *def = lower_def(l, &insn->operands[i]);
         if (def && def->op == OP_MUL_WIDE && l->folded[lower_pc(l, def)]) {
             lower_add(l, pc, UNIT_IMUL, LOWER_ONE);
+            lower_hold(l, pc, def);
             return;
         }
     }

@@ -81,6 +81,9 @@ int lower_merge(struct lower *l);
 
 /* table.c */
 void lower_table(struct lower *l);
+/* An instruction holds its scheduler as the machine instruction of `insn` does. */
+void lower_hold(struct lower *l, uint32_t pc, const struct ptx_insn *insn);
+
 /* Adds slots of `unit` to an instruction; ISA_UNIT_COUNT: issue slots alone. */
 void lower_add(struct lower *l, uint32_t pc, uint32_t unit, uint32_t slots);
 

@@ -10,7 +10,8 @@ enum when {
     WHEN_UNIFORM_DEAD,
     WHEN_COUNTED,
     WHEN_COUNTED_DEAD,
-    WHEN_SCANNED
+    WHEN_SCANNED,
+    WHEN_GLOBAL
 };
 
 struct row {
@@ -44,6 +45,14 @@ static const struct kept {
 /* Instructions whose warp issues the next one later. */
 static const struct kept stalls[] = {
 #define STALLS(g, op, type, cycles) {LOWERING_##g, OP_##op, TYPE_##type, cycles},
+#include "isa/lowering.def"
+};
+
+static const struct {
+    uint16_t generation, op, type;
+    uint8_t when, sixteenths;
+} held[] = {
+#define HOLDS(g, op, type, when, n) {LOWERING_##g, OP_##op, TYPE_##type, WHEN_##when, n},
 #include "isa/lowering.def"
 };
 
@@ -153,6 +162,8 @@ static bool holds(const struct lower *l, const struct ptx_insn *insn, enum when 
         return is_at_one_place(l, insn) && adds_constant(l, insn);
     case WHEN_COUNTED_DEAD:
         return is_at_one_place(l, insn) && adds_constant(l, insn) && !has_result(l, insn);
+    case WHEN_GLOBAL:
+        return insn->space[0] == SPACE_GLOBAL || insn->space[0] == SPACE_NONE;
     case WHEN_SCANNED:
         return is_at_one_place(l, insn) && adds_own_value(l, insn) && has_result(l, insn);
     default:
@@ -315,6 +326,31 @@ static void add_own(struct lower *l, uint32_t pc)
     l->out[pc].aggregated = row->when >= WHEN_UNIFORM;
 }
 
+static const uint8_t constant_barrier_cycles[] = {
+#define CONSTANT_BARRIER(generation, cycles) [LOWERING_##generation] = (cycles),
+#include "isa/lowering.def"
+};
+
+/* Neither its number nor that of its threads is in a register. */
+static bool is_constant_barrier(const struct ptx_insn *insn)
+{
+    bool constant = isa_row(insn->op)->unit == UNIT_BARRIER;
+    for (uint32_t i = 0; constant && i < insn->operand_count; i++)
+        constant = insn->operands[i].kind != OPERAND_REG;
+    return constant;
+}
+
+void lower_hold(struct lower *l, uint32_t pc, const struct ptx_insn *insn)
+{
+    for (uint32_t i = 0; i < sizeof held / sizeof *held; i++)
+        if (held[i].generation == lowering_rows(l->generation) && held[i].op == insn->op &&
+            (held[i].type == TYPE_NONE || held[i].type == insn->tuple.s) &&
+            holds(l, insn, held[i].when)) {
+            l->out[pc].held = held[i].sixteenths;
+            return;
+        }
+}
+
 /* Elements of one and two bytes travel in words: they are taken apart, and put together. */
 static void add_packing(struct lower *l, uint32_t pc)
 {
@@ -338,6 +374,9 @@ void lower_table(struct lower *l)
         if (!l->dead[pc] && !l->folded[pc] && l->out[pc].slots == 0) {
             add_own(l, pc);
             add_rare(l, pc);
+            lower_hold(l, pc, &l->func->insns[pc]);
             add_packing(l, pc);
+            if (is_constant_barrier(&l->func->insns[pc]))
+                l->out[pc].early_cycles = constant_barrier_cycles[lowering_rows(l->generation)];
         }
 }
