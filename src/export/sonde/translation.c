@@ -72,13 +72,66 @@ static size_t smallest_of(const json_t *list)
     return smallest;
 }
 
-/* Each set once, the smallest in its place and the others as they were told. */
-static void map_in_turn(struct strbuf *map, const json_t *list, size_t smallest, size_t place)
+/* Which set the pages of each place of a row come to. */
+struct turn {
+    size_t sets, set_at[MOST_RESIDUES];
+    bool has_place[MOST_RESIDUES]; /* a set */
+    bool is_taken[MOST_RESIDUES];  /* a place */
+};
+
+static void put_at(struct turn *turn, size_t place, size_t set)
 {
+    turn->set_at[place] = set;
+    turn->is_taken[place] = turn->has_place[set] = true;
+}
+
+/* The first without a place that has so many entries; the number of sets: none. */
+static size_t set_without_place(const struct turn *turn, const json_t *list, uint64_t entries)
+{
+    size_t set = 0;
+    while (set < turn->sets && (turn->has_place[set] || entry_count(list, set) != entries)) {
+        set++;
+    }
+    return set;
+}
+
+/* After the first, each set that overflows makes all of its pages miss, as LRU does: with the page
+ * that comes after as many rows as it has entries. */
+static void place_by_steps(struct turn *turn, const json_t *steps, const json_t *list)
+{
+    for (size_t i = 1; i < json_array_size(steps); i++) {
+        const json_t *step = json_array_get(steps, i), *last = json_array_get(steps, i - 1);
+        uint64_t rows = saved_plain_u64(last, "pages", 0) / turn->sets;
+        size_t place = saved_plain_u64(last, "pages", 0) % turn->sets;
+        uint64_t missed = saved_plain_u64(step, "missed", 0);
+        uint64_t before = saved_plain_u64(last, "missed", 0);
+        size_t set = set_without_place(turn, list, rows);
+        if (missed <= before + 1) {
+            continue; /* a page of a set that is too full, or of none */
+        }
+        if (saved_plain_u64(step, "pages", 0) != saved_plain_u64(last, "pages", 0) + 1 ||
+            missed - before != rows + 1 || set == turn->sets || turn->is_taken[place]) {
+            return;
+        }
+        put_at(turn, place, set);
+    }
+}
+
+/* Each set once, the smallest in its place, those that overflow after it where they do, and the
+ * others as they were told. */
+static void map_in_turn(struct strbuf *map, const json_t *tlb, size_t smallest, size_t place)
+{
+    const json_t *list = json_object_get(tlb, "entries_per_set");
+    struct turn turn = {.sets = json_array_size(list)};
     size_t next = 0;
-    for (size_t residue = 0; residue < json_array_size(list); residue++) {
-        next += next == smallest;
-        strbuf_printf(map, "%s%zu", residue ? ", " : "", residue == place ? smallest : next++);
+    put_at(&turn, place, smallest);
+    place_by_steps(&turn, json_object_get(tlb, "steps"), list);
+    for (size_t residue = 0; residue < turn.sets; residue++) {
+        while (!turn.is_taken[residue] && turn.has_place[next]) {
+            next++;
+        }
+        strbuf_printf(map, "%s%zu", residue ? ", " : "",
+                      turn.is_taken[residue] ? turn.set_at[residue] : next++);
     }
 }
 
@@ -98,13 +151,14 @@ static void unequal_lines(struct model_text *t, const json_t *tlb, const json_t 
                           const char *comment)
 {
     size_t place, smallest = smallest_of(list);
-    bool is_turn = in_turn(&place, list, smallest, pages_that_fit(tlb));
+    bool is_turn = json_array_size(list) <= MOST_RESIDUES &&
+                   in_turn(&place, list, smallest, pages_that_fit(tlb));
     struct strbuf map = {0}, ways = {0};
     for (size_t i = 0; i < json_array_size(list); i++) {
         strbuf_printf(&ways, "%s%" PRIu64, i ? ", " : "", entry_count(list, i));
     }
     if (is_turn) {
-        map_in_turn(&map, list, smallest, place);
+        map_in_turn(&map, tlb, smallest, place);
     } else {
         map_by_entries(&map, list, entry_count(list, smallest));
     }
