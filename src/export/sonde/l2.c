@@ -389,25 +389,81 @@ static bool part_lines(struct model_text *t, const json_t *l2, const struct geom
     return true;
 }
 
-bool model_widen_line(struct model *base, const json_t *root)
+/* The line that was told though no geometry was, else what a miss fetches, if that is more than the
+ * base's; else the base's. */
+static uint64_t line_of(const json_t *told, const struct cache_spec *l2)
+{
+    uint64_t line = 0, fetched = 0;
+    if (saved_u64(&line, told, "line")) {
+        return line;
+    }
+    saved_u64(&fetched, told, "fetch_granularity");
+    return fetched > l2->line_bytes ? fetched : l2->line_bytes;
+}
+
+/* The ways that were told of parts, alone, else the base's; one part is written by its ways
+ * (geometry_of_ways). */
+static uint64_t ways_of_part(const struct model *base, const json_t *told)
+{
+    uint64_t ways = 0, count = base->l2_parts.count;
+    saved_u64(&count, told, "count");
+    bool is_told = count > 1 && saved_u64(&ways, told, "ways") && ways > 0;
+    return is_told && ways <= MEM_MAX_WAYS ? ways : base->l2.ways;
+}
+
+bool model_take_shape(struct model *base, const json_t *root)
 {
     struct cache_spec *l2 = &base->l2;
     const json_t *told = saved_cache(root, "l2");
     struct geometry g;
-    uint64_t fetched = 0, unit = base->l2_slice_index.unit_bytes;
+    uint64_t line = line_of(told, l2), ways = ways_of_part(base, told);
+    uint64_t bytes = (uint64_t)l2->sets * l2->ways * l2->line_bytes;
     geometry_read(&g, told, l2->line_bytes);
-    if (!l2->enabled || g.is_known || !saved_u64(&fetched, told, "fetch_granularity") ||
-        fetched <= l2->line_bytes || fetched > unit || !is_power_of_two(fetched) ||
-        l2->unequal_count || l2->index.kind != INDEX_HASH) {
+    bool is_own = line == l2->line_bytes && ways == l2->ways;
+    if (is_own || !l2->enabled || g.is_known || !is_power_of_two(line) ||
+        line < way_load_bytes(base) || line > base->l2_slice_index.unit_bytes ||
+        bytes < line * ways || l2->unequal_count || l2->index.kind != INDEX_HASH) {
         return false;
     }
-    uint32_t times = (uint32_t)fetched / l2->line_bytes;
-    if (l2->sets % times != 0) {
-        return false;
+    if (line != l2->line_bytes) {
+        l2->dirty_lines = (uint32_t)(l2->dirty_lines * (uint64_t)l2->line_bytes / line);
+        l2->partial_lines = 0; /* the base's word on its own */
     }
-    l2->line_bytes = l2->sector_bytes = (uint32_t)fetched;
-    l2->sets /= times;
+    uint64_t fetched;
+    if (line != l2->line_bytes || saved_u64(&fetched, told, "fetch_granularity")) {
+        l2->sector_bytes = (uint32_t)(g.line == line ? g.sector : line);
+    }
+    l2->line_bytes = (uint32_t)line;
+    l2->ways = (uint32_t)ways;
+    l2->sets = (uint32_t)(bytes / (line * ways));
     return true;
+}
+
+/* Lines and ways of an L2 whose geometry is else the base's, and as many sets as keep its size. */
+static void shape_lines(struct model_text *t, const json_t *l2)
+{
+    const struct cache_spec *base = &t->base->l2;
+    struct saved_value told;
+    char comment[MODEL_COMMENT_BYTES];
+    bool is_told = saved_value(&told, l2, "line");
+    uint64_t bytes = (uint64_t)base->line_bytes * base->ways * base->sets;
+    model_line(t, 1, "not measured: the base's", "size: %" PRIu64 " B", bytes);
+    model_line(t, 1,
+               is_told ? model_measured(comment, &told)
+                       : "not measured: what a miss fetches, at least",
+               "line: %" PRIu32 " B", base->line_bytes);
+    bool has_fetched = saved_value(&told, l2, "fetch_granularity");
+    model_line(t, 1, has_fetched ? model_measured(comment, &told) : "not measured",
+               "sector: %" PRIu32 " B", base->sector_bytes);
+    model_line(t, 1, "not measured: of the base's size", "sets: %" PRIu32, base->sets);
+    is_told = saved_value(&told, l2, "ways") && told.value == base->ways;
+    model_line(t, 1, is_told ? model_measured(comment, &told) : "not measured: the base's",
+               "ways: %" PRIu32, base->ways);
+    if (base->dirty_lines) {
+        model_line(t, 1, "the base's, in such lines",
+                   "written: {dirty_lines: %" PRIu32 ", partial_lines: %" PRIu32 "}",
+                   base->dirty_lines, base->partial_lines);
+    }
 }
 
 static void hit_line(struct model_text *t, const struct latency_plan *plan)
@@ -431,7 +487,7 @@ static void unknown_lines(struct model_text *t, const json_t *l2, const struct g
     bool has_sector = saved_u64(&fetched, l2, "fetch_granularity") && fetched == g->sector &&
                       fetched != base->sector_bytes && base->line_bytes % fetched == 0;
     bool is_kept = parts->count == base_parts && !forgets_clusters(t) && !t->bandwidth.is_open &&
-                   !model_tells_crossing(t, parts) && !t->has_wide_line &&
+                   !model_tells_crossing(t, parts) && !t->has_other_shape &&
                    parts->copy_cycles == t->base->l2_parts.copy_cycles &&
                    plan->l2_hit == base->hit_cycles;
     bool has_policy = l2 && tells_victims(l2, base);
@@ -448,13 +504,10 @@ static void unknown_lines(struct model_text *t, const json_t *l2, const struct g
         model_line(t, 1, "not measured: in turn", "index: {kind: modulo, unit: %" PRIu64 " B}",
                    (uint64_t)base->line_bytes * t->base->l2_slices);
     }
-    if (has_sector) {
+    if (t->has_other_shape) {
+        shape_lines(t, l2);
+    } else if (has_sector) {
         model_line(t, 1, "measured", "sector: %" PRIu64 " B", fetched);
-    } else if (t->has_wide_line) {
-        model_line(t, 1, "not measured: what a miss fetches, at least", "line: %" PRIu32 " B",
-                   base->line_bytes);
-        model_line(t, 1, "measured", "sector: %" PRIu32 " B", base->sector_bytes);
-        model_line(t, 1, "not measured: of the base's size", "sets: %" PRIu32, base->sets);
     }
     if (has_policy) {
         model_replacement(t, l2, base->ways, &base->replacement);

@@ -37,7 +37,7 @@ struct model_text {
     struct strbuf out;
     const json_t *root;              /* the dissection */
     const struct model *base;        /* what was not measured */
-    bool has_wide_line;              /* L2's, of the base as it was; `base` has it */
+    bool has_other_shape;            /* L2's, of the base as it was; `base` has it */
     struct bandwidth_plan bandwidth; /* of the base as it was; `base` has it */
     const char *struck;              /* lines that say what was not taken over; "": all was */
     const char *base_path;           /* of a base that is a file; NULL: a shipped model */
@@ -297,9 +297,9 @@ uint64_t model_l2(struct model_text *t, const struct latency_plan *plan);
 void model_parts(struct parts_plan *parts, const struct model_text *t);
 /* Returns the slices of L2 that it has written, or the base has. */
 uint64_t model_caches(struct model_text *t, const struct latency_plan *plan);
-/* Where L2's geometry was not told, and a miss fetches more than the base's line: lines so long, as
- * many bytes. True: the base has changed. */
-bool model_widen_line(struct model *base, const json_t *root);
+/* Where L2's geometry was not told, but its line, or a miss fetches more than the base's, or the
+ * ways of its parts: lines and sets so long, as many bytes. True: the base has changed. */
+bool model_take_shape(struct model *base, const json_t *root);
 void model_carveout(struct model_text *t);
 bool model_has_choices(const struct model_text *t); /* that it writes several divisions */
 /* The policy that was found of a cache or a TLB with sets of so many ways. */

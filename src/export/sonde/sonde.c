@@ -392,7 +392,7 @@ static int write_over(char **text, json_t *root, struct model *base, const char 
 {
     struct model *model = NULL;
     struct model_text t = {.root = root, .base = base, .struck = struck};
-    t.has_wide_line = model_widen_line(base, root);
+    t.has_other_shape = model_take_shape(base, root);
     model_take_bandwidth(&t.bandwidth, base, root);
     t.base_path = base_path;
     write_model(&t);
