@@ -383,12 +383,19 @@ static void plan_translation(struct latency_plan *plan, const struct model_text 
     plan->walker = rest(walk, (double)plan->walker_levels * plan->l2_hit);
 }
 
-/* What the misses of the outermost cache of constants leave of the way to L2; 0: not told. */
-static double way_of_constants(const struct latency_plan *plan, const struct model_text *t)
+/* The outermost cache of constants, whose misses go to L2; NULL: not known. */
+static const json_t *outer_constants(const struct model_text *t)
 {
     const json_t *second = saved_cache(t->root, "constant_l15");
-    const json_t *outer = second ? second : saved_cache(t->root, "constant_l1");
-    bool is_shared = saved_is_of_cluster(second);
+    return second                                     ? second
+           : saved_is_absent(t->root, "constant_l15") ? saved_cache(t->root, "constant_l1")
+                                                      : NULL;
+}
+
+/* What a miss of such a cache takes, as if it were a load's; 0: not told. */
+static double taken_by_constants(const struct latency_plan *plan, const struct model_text *t)
+{
+    const json_t *outer = outer_constants(t), *second = saved_cache(t->root, "constant_l15");
     uint32_t sector =
         second ? t->base->constant_l15.sector_bytes : t->base->constant_l1.sector_bytes;
     struct saved_value penalty;
@@ -398,9 +405,52 @@ static double way_of_constants(const struct latency_plan *plan, const struct mod
         !saved_value(&penalty, outer, "miss_penalty")) {
         return 0;
     }
+    return hit + penalty.value -
+           way_more(t, fetched_bytes(outer, sector), !saved_is_of_cluster(second));
+}
+
+/* The same of a texture. */
+static double taken_by_texture(const struct latency_plan *plan, const struct model_text *t)
+{
+    const json_t *texture = saved_cache(t->root, "texture_l1");
+    struct saved_value penalty;
+    double hit;
+    if (!way_has_l2(t) || !latency(&hit, plan, texture, "hit_latency") ||
+        !saved_value(&penalty, texture, "miss_penalty")) {
+        return 0;
+    }
+    return hit + penalty.value -
+           way_more(t, fetched_bytes(texture, t->base->texture_l1.sector_bytes), true);
+}
+
+/* What they leave of the way to L2; 0: not told. */
+static double way_of_constants(const struct latency_plan *plan, const struct model_text *t)
+{
+    const json_t *second = saved_cache(t->root, "constant_l15");
+    bool is_shared = saved_is_of_cluster(second);
+    double taken = taken_by_constants(plan, t);
     double own = plan->constant_address + plan->constant_l1_through;
     own += second ? plan->constant_l15_through + (is_shared ? plan->constant_l15_return : 0) : 0;
-    return hit + penalty.value - own - way_more(t, fetched_bytes(outer, sector), !is_shared);
+    return taken > 0 ? taken - own : 0;
+}
+
+/*
+ * Constants and textures that come back from L2 sooner than loads do without the load/store unit
+ * have the same way from there on: that takes more of a load, as far as a hit of L1 has it.
+ */
+static void lengthen_lsu(struct latency_plan *plan, const struct model_text *t, double l2_hit)
+{
+    const double taken[] = {taken_by_constants(plan, t), taken_by_texture(plan, t)};
+    const json_t *l1 = saved_cache(t->root, "l1_data");
+    double hit, least = plan->lsu;
+    for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++) {
+        double load = taken[i] > 0 ? class_of(taken[i] + plan->lsu, plan, t, l2_hit) : 0;
+        least = fmax(least, ceil(load - taken[i]));
+    }
+    bool has_hit = hit_latency(&hit, plan, l1 ? l1 : saved_cache(t->root, "local_l1"));
+    if (least + 1 < (has_hit ? round(hit) : l2_hit)) {
+        plan->lsu = (uint32_t)least;
+    }
 }
 
 /* What the misses of L1 leave of a load that hits L2, at least a hit of L1; 0: not told. */
@@ -545,6 +595,7 @@ void latencies_plan(struct latency_plan *plan, const struct model_text *t)
     }
     double timed = l2_hit; /* memory's walks miss translation as those of hits do */
     l2_hit -= translation_of_hits(l2_hit, plan, t);
+    lengthen_lsu(plan, t, l2_hit);
     plan_l1(plan, t, l2_hit);
     plan_l2(plan, t, l2_hit);
     plan_memory(plan, t, timed); /* without L2 it is behind what the two leave of the way */
