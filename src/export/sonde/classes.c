@@ -12,7 +12,7 @@
 
 /* Fixed by: sample_classes(), and the chains of tests/infer/h200. */
 static const struct {
-    double outside, apart, same, tail, late, whole;
+    double outside, apart, same, tail, late, whole, share;
     uint64_t most_slices;
 } limits = {
     .whole = 0.2, /* of a slice: what a class of hits lacks of a whole number of them. Chosen */
@@ -20,6 +20,7 @@ static const struct {
     .tail = 0.1,       /* share of hits that have waited for something else, at most. Chosen */
     .late = 16,        /* cycles: less is how far a slice lies. Chosen */
     .outside = 0.05,   /* share of a class that its quantiles leave out at either end */
+    .share = 0.1,      /* of a class of hits, and of the misses behind it. Chosen */
     .same = 1.5,       /* cycles between two medians that should be one */
     .apart = 0.05,     /* of two shares of about a thousand lines: three standard deviations */
 };
@@ -259,9 +260,49 @@ void model_distances(struct model_text *t, const json_t *l2, const struct parts_
     strbuf_free(&list);
 }
 
+/* Behind each class of hits so far lies one of misses. */
+static bool lie_beyond(const json_t *hits, const json_t *misses, double cycles)
+{
+    size_t i, k, found = 0;
+    json_t *hit, *miss;
+    json_array_foreach(hits, i, hit)
+    {
+        double wanted = json_number_of(hit, "cycles") + cycles;
+        bool is_there = false;
+        json_array_foreach(misses, k, miss)
+        {
+            double away = fabs(json_number_of(miss, "cycles") - wanted);
+            double share = json_number_of(miss, "share") - json_number_of(hit, "share");
+            is_there = is_there || (away <= limits.same && fabs(share) <= limits.share);
+        }
+        found += is_there;
+    }
+    return found == json_array_size(hits);
+}
+
+bool class_beyond(double *cycles, const json_t *l2)
+{
+    const json_t *hits = classes_of(l2), *misses = json_object_get(l2, "miss_latencies");
+    double first = json_number_of(json_array_get(hits, 0), "cycles"), nearest = INFINITY;
+    size_t k;
+    json_t *miss;
+    json_array_foreach(misses, k, miss)
+    {
+        double beyond = json_number_of(miss, "cycles") - first;
+        double away = fabs(beyond - *cycles);
+        if (away < fabs(nearest - *cycles) && lie_beyond(hits, misses, beyond)) {
+            nearest = beyond;
+        }
+    }
+    bool is_found = json_array_size(hits) > 1 && isfinite(nearest);
+    *cycles = is_found ? nearest : *cycles;
+    return is_found;
+}
+
 /* Loads of an op from memory, by their kinds. */
 struct kinds {
     double nearest, sum, loads; /* the sum without what far ones take more */
+    bool is_through_l1;
     size_t count;
 };
 
@@ -269,7 +310,7 @@ struct kinds {
  * explains has waited for something else. */
 static struct kinds kinds_of(const json_t *rows, const char *op, double span, double across)
 {
-    struct kinds kinds = {0};
+    struct kinds kinds = {.is_through_l1 = strcmp(op, "ca") == 0};
     size_t i;
     json_t *row;
     json_array_foreach(rows, i, row)
@@ -302,6 +343,33 @@ static double nearest_beyond(const struct kinds *kinds, const json_t *l2, double
     return kinds->nearest - (json_number_of(first, "cycles") - (has_copies ? copy / 2 : 0));
 }
 
+/* What loads of an op take in the mean that are of a kind; 0: none were told. */
+static double mean_of(const json_t *rows, const char *op, const char *pattern)
+{
+    double sum = 0, loads = 0;
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row)
+    {
+        struct saved_value value;
+        if (strcmp(saved_text(row, "pattern", ""), pattern) == 0 &&
+            strcmp(saved_text(row, "op", ""), op) == 0 && saved_value(&value, row, "latency")) {
+            sum += value.value * json_number_of(row, "loads");
+            loads += json_number_of(row, "loads");
+        }
+    }
+    return loads > 0 ? sum / loads : 0;
+}
+
+/* What loads through L1 that hit L2 take more than those past it; 0: not told, or few of each lie
+ * in several classes. */
+static double through_l1(const json_t *rows, const json_t *l2)
+{
+    double through = mean_of(rows, "ca", "P1-l2"), past = mean_of(rows, "cg", "P1");
+    bool is_one = json_array_size(classes_of(l2)) == 1;
+    return is_one && through > 0 && past > 0 ? fmax(0, through - past) : 0;
+}
+
 const char *kinds_beyond_l2(double *cycles, const struct model_text *t,
                             const struct parts_plan *parts, double across)
 {
@@ -315,8 +383,9 @@ const char *kinds_beyond_l2(double *cycles, const struct model_text *t,
         struct kinds kinds = kinds_of(rows, saved_text(row, "op", ""), class_span(l2), across);
         most = kinds.count > 1 && kinds.loads > most.loads ? kinds : most;
     }
+    double own = most.is_through_l1 ? through_l1(rows, l2) : 0;
     if (most.loads > 0 && most.count == 2 * json_array_size(classes_of(l2))) {
-        *cycles = nearest_beyond(&most, l2, parts->copy_cycles);
+        *cycles = nearest_beyond(&most, l2, parts->copy_cycles) - own;
         return "what the nearest lines take beyond the nearest hits, kinds of access";
     }
     double hit = hit_mean(l2, parts->record_cycles);
@@ -324,6 +393,7 @@ const char *kinds_beyond_l2(double *cycles, const struct model_text *t,
         return NULL;
     }
     /* Half of the hits were copies. */
-    *cycles = most.sum / most.loads - (hit - parts->copy_cycles / 2.0);
+    *cycles =
+        most.sum / most.loads - own - t->bandwidth.mean_row - (hit - parts->copy_cycles / 2.0);
     return "what near and far lines take, the mean of kinds of access";
 }

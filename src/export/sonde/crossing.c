@@ -25,13 +25,13 @@ static const struct {
 
 enum { MOST_KINDS = 16 };
 
-/* Kinds of loads past L1 that go to memory and hit the TLB, in order of what they take. */
+/* Kinds of loads of an op that go to memory and hit the TLB, in order of what they take. */
 struct kinds {
     size_t count;
     double cycles[MOST_KINDS], loads[MOST_KINDS], all_loads;
 };
 
-static void kinds_of_memory(struct kinds *kinds, const json_t *root)
+static void kinds_of_memory(struct kinds *kinds, const json_t *root, const char *op)
 {
     size_t i;
     json_t *row;
@@ -40,7 +40,7 @@ static void kinds_of_memory(struct kinds *kinds, const json_t *root)
     {
         struct saved_value value;
         bool is_of_memory = strcmp(saved_text(row, "pattern", ""), "P4") == 0 &&
-                            strcmp(saved_text(row, "op", ""), "cg") == 0;
+                            strcmp(saved_text(row, "op", ""), op) == 0;
         if (is_of_memory && saved_value(&value, row, "latency") && kinds->count < MOST_KINDS) {
             kinds->cycles[kinds->count] = value.value;
             kinds->loads[kinds->count] = json_number_of(row, "loads");
@@ -66,15 +66,45 @@ static double far_more(const struct kinds *kinds, size_t first)
     return are_many && 2 * spread <= gap ? sum[1] / loads[1] - sum[0] / loads[0] : -1;
 }
 
-/* The same of the two groups that lie farthest apart; negative: there are no two. */
-static double more_across(const struct kinds *kinds)
+/* The first kind behind the widest gap; 0: there are no two. */
+static size_t widest_gap(const struct kinds *kinds)
 {
-    size_t widest = 1;
+    size_t widest = kinds->count >= 2;
     for (size_t i = 2; i < kinds->count; i++) {
         double gap = kinds->cycles[i] - kinds->cycles[i - 1];
         widest = gap > kinds->cycles[widest] - kinds->cycles[widest - 1] ? i : widest;
     }
-    return kinds->count >= 2 ? far_more(kinds, widest) : -1;
+    return widest;
+}
+
+/* What the later of the two groups that lie farthest apart take more, of loads past L1, or else
+ * through it, of which more are made: few that waited for something else hide the groups. Not where
+ * slices lie apart, which the kinds would hold too. Negative: there are no two. `kinds`: those that
+ * showed it. */
+static double more_across(struct kinds *kinds, const json_t *root)
+{
+    static const char *const ops[] = {"cg", "ca"};
+    bool is_one = json_array_size(json_object_get(saved_cache(root, "l2"), "hit_latencies")) == 1;
+    size_t most = is_one ? sizeof(ops) / sizeof(*ops) : 1;
+    double more = -1;
+    for (size_t i = 0; i < most && more <= 0; i++) {
+        kinds_of_memory(kinds, root, ops[i]);
+        size_t widest = widest_gap(kinds);
+        more = widest > 0 ? far_more(kinds, widest) : -1;
+    }
+    return more;
+}
+
+bool model_kinds_in_parts(double *more, double *share, const json_t *root)
+{
+    struct kinds kinds;
+    if (more_across(&kinds, root) <= 0 || kinds.count != 4 || widest_gap(&kinds) != 2) {
+        return false;
+    }
+    double near = kinds.cycles[1] - kinds.cycles[0], far = kinds.cycles[3] - kinds.cycles[2];
+    *more = (near + far) / 2;
+    *share = (kinds.loads[1] + kinds.loads[3]) / kinds.all_loads;
+    return fabs(near - far) <= limits.same_cycles;
 }
 
 /* As it was told, else as the base. */
@@ -104,27 +134,30 @@ bool model_is_in_parts(const struct bandwidth_plan *plan, const struct model *ba
     return !plan->has_one_part && is_in_parts(base, root);
 }
 
-/* What a load behind another part takes more, beside the way there. */
-static double taken_there(const struct model *base, const json_t *root)
+double model_taken_there(const struct model *base, const json_t *root, uint32_t copy_cycles)
 {
-    const struct l2_parts_spec *parts = &base->l2_parts;
-    bool has_copies =
-        parts->count > 1 && class_shows_copies(saved_cache(root, "l2"), parts->copy_cycles);
-    return base->l2.miss_cycles + base->l2.fill_cycles + (has_copies ? parts->copy_cycles : 0);
+    uint64_t own = base->l2.sector_bytes, fetched = own;
+    saved_u64(&fetched, saved_cache(root, "l2"), "fetch_granularity");
+    double port =
+        way_l2_port(root, base, (uint32_t)fetched) - way_l2_port(root, base, (uint32_t)own);
+    return base->l2.miss_cycles + base->l2.fill_cycles + copy_cycles + fmax(0, ceil(port));
 }
 
 void model_take_crossing(struct bandwidth_plan *plan, struct model *base, const json_t *root)
 {
     struct l2_parts_spec *parts = &base->l2_parts;
     struct kinds kinds;
-    kinds_of_memory(&kinds, root);
+    kinds_of_memory(&kinds, root, "cg");
     plan->has_one_part = parts->count > 1 && shows_one_part(&kinds, parts, root);
-    double both_ways = fmax(0, more_across(&kinds) - taken_there(base, root));
+    bool has_copies =
+        parts->count > 1 && class_shows_copies(saved_cache(root, "l2"), parts->copy_cycles);
+    double more = more_across(&kinds, root);
+    double both_ways =
+        fmax(0, more - model_taken_there(base, root, has_copies ? parts->copy_cycles : 0));
     bool is_other = parts->count == 1
                         ? both_ways >= limits.same_cycles
                         : fabs(both_ways - 2.0 * parts->crossing_cycles) > limits.same_cycles;
-    if (is_in_parts(base, root) && more_across(&kinds) > 0 && is_other &&
-        both_ways / 2 <= limits.most_crossing) {
+    if (is_in_parts(base, root) && more > 0 && is_other && both_ways / 2 <= limits.most_crossing) {
         parts->crossing_cycles = (uint32_t)round(both_ways / 2);
         plan->has_crossing = true;
     }

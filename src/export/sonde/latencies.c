@@ -133,9 +133,11 @@ static void plan_memory(struct latency_plan *plan, const struct model_text *t, d
      * from one of them has the most; where kinds of access were told, they say it. */
     const struct parts_plan *parts = &plan->parts;
     double across =
-        2 * base->l2_parts.crossing_cycles + parts->copy_cycles + l2->miss_cycles + l2->fill_cycles;
+        2 * base->l2_parts.crossing_cycles + model_taken_there(base, t->root, parts->copy_cycles);
     double beyond = whole - l2_hit;
-    if (parts->count > 1) {
+    if (parts->count == 1) {
+        class_beyond(&beyond, saved_cache(t->root, "l2"));
+    } else {
         plan->memory_of_kinds = kinds_beyond_l2(&beyond, t, parts, across);
         beyond -= plan->memory_of_kinds ? t->bandwidth.other_row : 0; /* walks find rows open */
     }
@@ -400,8 +402,7 @@ static double taken_by_constants(const struct latency_plan *plan, const struct m
         second ? t->base->constant_l15.sector_bytes : t->base->constant_l1.sector_bytes;
     struct saved_value penalty;
     double hit;
-    bool is_outermost = second || saved_is_absent(t->root, "constant_l15");
-    if (!is_outermost || !way_has_l2(t) || !latency(&hit, plan, outer, "hit_latency") ||
+    if (!outer || !way_has_l2(t) || !latency(&hit, plan, outer, "hit_latency") ||
         !saved_value(&penalty, outer, "miss_penalty")) {
         return 0;
     }

@@ -14,7 +14,7 @@
 /* Chosen, where a member does not say what fixed it. */
 static const struct {
     double same_cycles, most_activate, most_ns, near_share, rare, left_out, narrow, least_refresh,
-        many_late, spared, fewest_late, sure;
+        many_late, spared, fewest_late, sure, most_closed, more_closed, commands;
     uint32_t lines_apart, line_bytes, longest_row;
 } limits = {
     .same_cycles = 2,      /* of two medians of lone loads */
@@ -25,6 +25,9 @@ static const struct {
     .left_out = 0.02,      /* of all loads, in such classes: translation that missed */
     .narrow = 0.125,       /* of a refresh, over which a class without refreshes spreads at most */
     .least_refresh = 0.05, /* share of time: the rarest that classes would show */
+    .most_closed = 0.4,    /* of near lines, of which most find their row open */
+    .more_closed = 0.05,   /* than was told. Chosen */
+    .commands = 0.75,      /* of a command each clock, that streams reach. Chosen */
     .sure = 0.9,           /* confidence of a class that has nearly all of its kind */
     .fewest_late = 5,      /* loads that refreshes would make late: 1 in 150 sees none of them */
     .many_late = 8,        /* the same, to be believed where a quarter of them is seen */
@@ -81,6 +84,9 @@ static bool rows_of(struct rows *rows, const struct bandwidth_plan *plan, const 
     struct kind far = kind_of(root, "cg", "P4"), hits = kind_of(root, "cg", "P1");
     bool is_told = saved_value(&memory, json_object_get(root, "memory"), "latency");
     if (model_is_in_parts(plan, base, root)) {
+        if (model_kinds_in_parts(&rows->more, &rows->other_share, root)) {
+            return rows->more > limits.same_cycles;
+        }
         /* Those that are later than the soonest may have come from another part. */
         *rows = (struct rows){.more = far.soonest - memory.value, .other_share = 1};
         return is_told && far.count > 0 && rows->more > limits.same_cycles;
@@ -166,6 +172,46 @@ static bool keeps_open(const struct bandwidth_plan *plan, const struct model *ba
            base_reach(dram) > (double)limits.lines_apart * limits.line_bytes;
 }
 
+/* The share of lines near one another that find another row open, by two classes of misses. Else
+ * less than half of them, or that were what most loads take. */
+static double closed_share(double more, const json_t *root)
+{
+    const json_t *classes = json_object_get(saved_cache(root, "l2"), "miss_latencies");
+    const json_t *open = json_array_get(classes, 0), *other = json_array_get(classes, 1);
+    double apart = json_number_of(other, "cycles") - json_number_of(open, "cycles");
+    bool are_two = json_array_size(classes) == 2 && fabs(apart - more) <= limits.same_cycles;
+    return are_two ? json_number_of(other, "share") : limits.most_closed;
+}
+
+/* Whether so few channels, with a command each clock, move what was read and written. */
+static bool do_channels_move(const struct model_text *t, uint64_t channels)
+{
+    const struct dram_spec *dram = &t->base->dram;
+    double most = (double)channels * dram->burst_bytes * 1e12 / (double)dram->period_ps;
+    double moved =
+        fmax(ports_measured(t->root, "read_bandwidth"), ports_measured(t->root, "write_bandwidth"));
+    return moved <= limits.commands * most;
+}
+
+/* Lines of a row go to channels in turn, or by a hash, and the first that comes to each of them
+ * finds another row. */
+uint64_t model_channels_by_rows(const struct model_text *t, uint64_t slices, uint64_t channels)
+{
+    const struct bandwidth_plan *plan = &t->bandwidth;
+    uint64_t line = limits.line_bytes, told, few = channels;
+    if (saved_u64(&told, saved_cache(t->root, "l2"), "line") && told > line) {
+        line = told;
+    }
+    if (!plan->row_bytes || plan->closed_share <= 0 || model_is_in_parts(plan, t->base, t->root)) {
+        return channels;
+    }
+    double most = (plan->closed_share + limits.more_closed) * plan->row_bytes / (double)line;
+    while (few > 1 && (slices % few != 0 || (double)few > most)) {
+        few--;
+    }
+    return do_channels_move(t, few) ? few : channels;
+}
+
 /*
  * Whether rows of DRAM stay open: kinds of access in lines far apart take longer than lines near
  * one another, where they do. Of lines in several parts neither says it. Where they stay open,
@@ -195,6 +241,8 @@ static void take_rows(struct bandwidth_plan *plan, struct model *base, const jso
             take_reach(plan, dram, row_bytes(&rows, root));
         }
         plan->other_row = are_all ? rows.more : 0;
+        plan->closed_share = are_all ? closed_share(rows.more, root) : 0;
+        plan->mean_row = are_all ? 0 : rows.more * rows.other_share;
     }
     if (is_base && (is_closed || fabs(activate - own) * period <= limits.same_cycles)) {
         return;
@@ -308,6 +356,20 @@ static bool shows_no_refresh(const struct model *base, const json_t *root)
 
 /* ---- bursts ---- */
 
+/* Loads of which all found another row open, where those through L1 found theirs or another: the
+ * walk of lines near one another has what they take else. */
+static bool finds_rows_open(double *soonest, const struct kind *through, const json_t *root)
+{
+    struct saved_value memory;
+    bool is_told = saved_value(&memory, json_object_get(root, "memory"), "latency");
+    double another = through->latest - through->soonest;
+    if (!is_told || fabs(*soonest - memory.value - another) > limits.same_cycles) {
+        return false;
+    }
+    *soonest = memory.value;
+    return true;
+}
+
 /* What L1's misses take more than loads past it, of lines that L2 has and of lines of memory: the
  * rest of a line's bursts. False: not told. */
 static bool bursts_take(double *cycles, const json_t *root)
@@ -315,12 +377,16 @@ static bool bursts_take(double *cycles, const json_t *root)
     struct saved_value hit, penalty, past;
     const json_t *l1 = saved_cache(root, "l1_data");
     struct kind through = kind_of(root, "ca", "P4"), plain = kind_of(root, "cg", "P4");
+    double soonest = plain.soonest;
+    if (through.count == 2 && plain.count == 1 && finds_rows_open(&soonest, &through, root)) {
+        plain.count = 2;
+    }
     if (!saved_value(&hit, l1, "hit_latency") || !saved_value(&penalty, l1, "miss_penalty") ||
         !saved_value(&past, saved_cache(root, "l2"), "hit_latency") || through.count == 0 ||
         through.count != plain.count) {
         return false;
     }
-    *cycles = through.soonest - plain.soonest - (hit.value + penalty.value - past.value);
+    *cycles = through.soonest - soonest - (hit.value + penalty.value - past.value);
     return *cycles >= 0;
 }
 

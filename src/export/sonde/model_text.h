@@ -20,6 +20,8 @@ struct bandwidth_plan {
     bool has_spacing;    /* of DRAM's reads and writes, which move unlike much */
     bool has_rows;       /* whether DRAM's stay open */
     double other_row;    /* cycles that all lone loads of kinds of access take more for another */
+    double closed_share; /* of lines near one another, which find another row; 0: not told */
+    double mean_row;     /* the same in the mean, of which some find theirs open */
     uint32_t row_bytes;  /* how far one reaches, of whatever channel; 0: as the base's */
     bool has_bursts;     /* how fast they follow each other */
     double refreshed;    /* the share of time that these would take; 0: as the base */
@@ -116,6 +118,8 @@ bool way_has_l2(const struct model_text *t);
 /* What a read of `bytes` takes more than a load's, through L2, or to memory where there is none;
  * by_port: its reply passes the SM's port. */
 double way_more(const struct model_text *t, uint32_t bytes, bool by_port);
+/* What the data port of L2 takes for so many bytes beyond their first cycle: its lines in turn. */
+double way_l2_port(const json_t *root, const struct model *base, uint32_t bytes);
 /* DRAM without what its controller adds. */
 double way_dram(const struct model_text *t, uint32_t bytes);
 
@@ -138,6 +142,12 @@ void model_clock_lines(struct model_text *t); /* of the section `dram` */
 /* Whether L2 has several parts: as it was told or lone loads have shown, else as the base. */
 bool model_is_in_parts(const struct bandwidth_plan *plan, const struct model *base,
                        const json_t *root);
+/* What a load behind another part takes more, beside the way there: its L2's, and its data port for
+ * more than the base's sector. */
+double model_taken_there(const struct model *base, const json_t *root, uint32_t copy_cycles);
+/* Whether loads of memory, near and far, take two times each as far apart: cycles, and the share of
+ * them that takes longer. */
+bool model_kinds_in_parts(double *more, double *share, const json_t *root);
 /* Changes the base as far as lone loads of memory show how long that way is, or that there is none.
  */
 void model_take_crossing(struct bandwidth_plan *plan, struct model *base, const json_t *root);
@@ -156,6 +166,9 @@ void model_cut_lines(struct model_text *t, const struct parts_plan *parts);
 
 /* Changes the base's rows, refreshes and bursts to those that loads one by one have shown. */
 void model_take_lone(struct bandwidth_plan *plan, struct model *base, const json_t *root);
+/* Of so many channels as few as let lines near one another find a row open, as often as they did,
+ * and divide the slices. */
+uint64_t model_channels_by_rows(const struct model_text *t, uint64_t slices, uint64_t channels);
 /* Of the section `dram`, which may say already how wide a bus is. */
 void model_lone_lines(struct model_text *t, bool has_width);
 
@@ -226,6 +239,10 @@ void model_leave_late_hits(json_t *root);
 bool class_shows_copies(const json_t *l2, uint32_t copy_cycles);
 /* Of timed hits as of untimed ones, which have no median: the mean of their classes, if told. */
 double class_mean(const json_t *cache, double otherwise);
+/* What L2's misses take more than its hits, about `cycles`, made exact: behind each of several
+ * classes of hits there is one of misses, and a median of either is in any of them. False: not
+ * told. */
+bool class_beyond(double *cycles, const json_t *l2);
 /* As few slices as classes of hits can be of, each at one distance; 0: they do not tell. */
 uint64_t class_slices(const json_t *l2);
 /* The hit of the nearest slice, with what its record adds. */

@@ -281,11 +281,13 @@ static bool channel_lines(struct model_text *t, uint64_t slices)
     while (slices % channels != 0 || (is_cut && all % channels != 0)) {
         channels--;
     }
+    uint64_t few = model_channels_by_rows(t, slices, channels);
+    const char *why = few < channels ? "as few as let near lines find a row open"
+                      : is_cut       ? "as few as bring about what was read and written"
+                                     : "a divisor of the slices";
+    channels = few;
     uint64_t each = (all + channels - 1) / channels, most = most_subchannels(dram);
-    model_line(t, 1,
-               is_cut ? "as few as bring about what was read and written"
-                      : "a divisor of the slices",
-               "channels: %" PRIu64, channels);
+    model_line(t, 1, why, "channels: %" PRIu64, channels);
     model_line(t, 1, is_cut ? "the same" : "as much bandwidth as the base has",
                "subchannels: %" PRIu64, each < most ? each : most);
     uint64_t burst = dram->bytes_per_cycle ? dram->burst_bytes / dram->bytes_per_cycle : 0;
@@ -312,7 +314,8 @@ static void memory_section(struct model_text *t, const struct latency_plan *plan
         snprintf(comment, sizeof(comment), "%s", plan->memory_of_kinds);
     }
     model_line(t, 0, "", "dram:");
-    bool is_own = slices % dram->channels != 0 || t->bandwidth.is_cut;
+    bool is_own = slices % dram->channels != 0 || t->bandwidth.is_cut ||
+                  model_channels_by_rows(t, slices, dram->channels) < dram->channels;
     bool has_width = is_own && channel_lines(t, slices);
     model_lone_lines(t, has_width);
     model_clock_lines(t);

@@ -111,17 +111,16 @@ bool way_has_l2(const struct model_text *t)
     return saved_cache(t->root, "l2") || (!saved_is_absent(t->root, "l2") && t->base->l2.enabled);
 }
 
-/* The data port of L2: its lines in turn. */
-static double l2_port(const struct model_text *t, uint32_t bytes)
+double way_l2_port(const json_t *root, const struct model *base, uint32_t bytes)
 {
-    uint64_t line = t->base->l2.line_bytes;
-    uint32_t width = t->base->l2.data_bytes_per_cycle;
-    saved_u64(&line, saved_cache(t->root, "l2"), "line");
+    uint64_t line = base->l2.line_bytes;
+    uint32_t width = base->l2.data_bytes_per_cycle;
+    saved_u64(&line, saved_cache(root, "l2"), "line");
     uint32_t piece = line && line < bytes ? (uint32_t)line : bytes;
     double pieces = ceil((double)bytes / piece);
-    if (width && t->base->l2.read_passes) { /* to parts of a cycle */
+    if (width && base->l2.read_passes) { /* to parts of a cycle */
         double data = (double)piece / width;
-        double pass = fmax(data, 16.0 / t->base->l2.read_passes);
+        double pass = fmax(data, 16.0 / base->l2.read_passes);
         return (pieces - 1) * pass + fmax(data - 1, 0);
     }
     return width ? pieces * (1 + beyond_first(piece, width)) - 1 : 0;
@@ -132,8 +131,10 @@ double way_more(const struct model_text *t, uint32_t bytes, bool by_port)
     uint32_t load = way_load_bytes(t->base);
     double network = by_port ? way_network_extra(t->base, bytes) : way_network_extra(t->base, 0);
     network -= way_network_extra(t->base, load);
-    return network + (way_has_l2(t) ? l2_port(t, bytes) - l2_port(t, load)
-                                    : way_dram(t, bytes) - way_dram(t, load));
+    if (!way_has_l2(t)) {
+        return network + way_dram(t, bytes) - way_dram(t, load);
+    }
+    return network + way_l2_port(t->root, t->base, bytes) - way_l2_port(t->root, t->base, load);
 }
 
 static uint64_t core_period_ps(const struct model_text *t)
