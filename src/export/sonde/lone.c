@@ -14,7 +14,7 @@
 /* Chosen, where a member does not say what fixed it. */
 static const struct {
     double same_cycles, most_activate, most_ns, near_share, rare, left_out, narrow, least_refresh,
-        many_late, spared, fewest_late, sure, most_closed, more_closed, commands;
+        many_late, spared, fewest_late, sure, most_closed, more_closed, commands, half;
     uint32_t lines_apart, line_bytes, longest_row;
 } limits = {
     .same_cycles = 2,      /* of two medians of lone loads */
@@ -26,6 +26,7 @@ static const struct {
     .narrow = 0.125,       /* of a refresh, over which a class without refreshes spreads at most */
     .least_refresh = 0.05, /* share of time: the rarest that classes would show */
     .most_closed = 0.4,    /* of near lines, of which most find their row open */
+    .half = 0.5,           /* of near lines: a median is of those that are more */
     .more_closed = 0.05,   /* than was told. Chosen */
     .commands = 0.75,      /* of a command each clock, that streams reach. Chosen */
     .sure = 0.9,           /* confidence of a class that has nearly all of its kind */
@@ -180,7 +181,8 @@ static double closed_share(double more, const json_t *root)
     const json_t *open = json_array_get(classes, 0), *other = json_array_get(classes, 1);
     double apart = json_number_of(other, "cycles") - json_number_of(open, "cycles");
     bool are_two = json_array_size(classes) == 2 && fabs(apart - more) <= limits.same_cycles;
-    return are_two ? json_number_of(other, "share") : limits.most_closed;
+    double share = are_two ? json_number_of(other, "share") : limits.most_closed;
+    return share < limits.half ? share : 0; /* channels in turn give most of them another */
 }
 
 /* Whether so few channels, with a command each clock, move what was read and written. */
