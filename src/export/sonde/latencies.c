@@ -437,16 +437,17 @@ static double way_of_constants(const struct latency_plan *plan, const struct mod
 
 /*
  * Constants and textures that come back from L2 sooner than loads do without the load/store unit
- * have the same way from there on: that takes more of a load, as far as a hit of L1 has it.
+ * have the same way from there on: that takes more of a load, as far as a hit of L1 has it. Which
+ * of several slices they hit is not told.
  */
 static void lengthen_lsu(struct latency_plan *plan, const struct model_text *t, double l2_hit)
 {
     const double taken[] = {taken_by_constants(plan, t), taken_by_texture(plan, t)};
     const json_t *l1 = saved_cache(t->root, "l1_data");
     double hit, least = plan->lsu;
-    for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++) {
-        double load = taken[i] > 0 ? class_of(taken[i] + plan->lsu, plan, t, l2_hit) : 0;
-        least = fmax(least, ceil(load - taken[i]));
+    size_t classes = json_array_size(json_object_get(saved_cache(t->root, "l2"), "hit_latencies"));
+    for (size_t i = 0; i < sizeof(taken) / sizeof(*taken) && classes <= 1; i++) {
+        least = taken[i] > 0 ? fmax(least, ceil(l2_hit - taken[i])) : least;
     }
     bool has_hit = hit_latency(&hit, plan, l1 ? l1 : saved_cache(t->root, "local_l1"));
     if (least + 1 < (has_hit ? round(hit) : l2_hit)) {
