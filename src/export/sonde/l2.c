@@ -401,14 +401,19 @@ static uint64_t line_of(const json_t *told, const struct cache_spec *l2)
     return fetched > l2->line_bytes ? fetched : l2->line_bytes;
 }
 
-/* The ways that were told of parts, alone, else the base's; one part is written by its ways
- * (geometry_of_ways). */
-static uint64_t ways_of_part(const struct model *base, const json_t *told)
+static uint64_t part_count(const struct model *base, const json_t *told)
 {
-    uint64_t ways = 0, count = base->l2_parts.count;
+    uint64_t count = base->l2_parts.count;
     saved_u64(&count, told, "count");
-    bool is_told = count > 1 && saved_u64(&ways, told, "ways") && ways > 0;
-    return is_told && ways <= MEM_MAX_WAYS ? ways : base->l2.ways;
+    return count;
+}
+
+/* The ways that were told, else the base's. */
+static uint64_t ways_of(const struct model *base, const json_t *told)
+{
+    uint64_t ways = 0;
+    bool is_told = saved_u64(&ways, told, "ways") && ways > 0 && ways <= MEM_MAX_WAYS;
+    return is_told ? ways : base->l2.ways;
 }
 
 bool model_take_shape(struct model *base, const json_t *root)
@@ -416,11 +421,12 @@ bool model_take_shape(struct model *base, const json_t *root)
     struct cache_spec *l2 = &base->l2;
     const json_t *told = saved_cache(root, "l2");
     struct geometry g;
-    uint64_t line = line_of(told, l2), ways = ways_of_part(base, told);
+    uint64_t line = line_of(told, l2), ways = ways_of(base, told);
     uint64_t bytes = (uint64_t)l2->sets * l2->ways * l2->line_bytes;
     geometry_read(&g, told, l2->line_bytes);
     bool is_own = line == l2->line_bytes && ways == l2->ways;
-    if (is_own || !l2->enabled || g.is_known || !is_power_of_two(line) ||
+    bool is_by_ways = part_count(base, told) == 1 && ways != l2->ways; /* geometry_of_ways */
+    if (is_own || is_by_ways || !l2->enabled || g.is_known || !is_power_of_two(line) ||
         line < way_load_bytes(base) || line > base->l2_slice_index.unit_bytes ||
         bytes < line * ways || l2->unequal_count || l2->index.kind != INDEX_HASH) {
         return false;
