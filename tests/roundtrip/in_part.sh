@@ -81,7 +81,14 @@ def fast(root):
     open_rows(root)
     root["device"].update(sms=100)
     root["memory"].update(read_bandwidth=put(8e11, "B/s"), write_bandwidth=put(8e11, "B/s"))
-for change in line, ways, turn, groups, none, median, exact, sooner, bursts, open_rows, fast:
+def few(root): # near and far slices, of which few loads tell the mean
+    cache(root, "l2").update({"count": put(2), "hit_latencies": [{"cycles": at, "low": at - 10, "high": at + 10, "share": 0.5} for at in (265, 297)]})
+    kinds(root, "cg", (529, 4), (575, 15), (725, 10))
+def many(root):
+    few(root)
+    for one in root["latency_patterns"]:
+        one["loads"] *= 100
+for change in line, ways, turn, groups, none, median, exact, sooner, bursts, open_rows, fast, few, many:
     keep(change.__name__, change)
 PY
 for one in line ways turn groups none median exact sooner bursts open_rows fast; do
@@ -97,6 +104,10 @@ holds turn tlb_l1 'index: {kind: map, map: \[2, 0, 3, 1\]}'
 # Of 193.4 cycles between the groups' means L2 takes the base's 10, and its port one.
 holds groups l2 'crossing: {latency: 9[12] cycles}'
 holds groups dram 'row: 2048 B'
+over few gh100 # 142.7 cycles, where the base has 136
+over many gh100
+holds many l2 'crossing: {latency: 71 cycles}'
+! grep crossing few.yaml || fail "the mean of 29 loads to slices near and far tells the way between parts"
 ! grep crossing none.yaml || fail "three kinds that are no groups tell the way between parts"
 
 [ "$(number median dram fixed_latency)" = "$(number exact dram fixed_latency)" ] ||

@@ -14,10 +14,11 @@
 
 /* Chosen, where a member does not say what fixed it. */
 static const struct {
-    double least_group, same_cycles, most_crossing;
+    double least_group, same_cycles, most_crossing, errors;
     unsigned fewest;
 } limits = {
     .least_group = 0.25,  /* of all loads: lines go to two parts by a hash, half of 32 to each */
+    .errors = 2,          /* standard ones, of a mean of slices near and far */
     .same_cycles = 2,     /* of a way there and back: no other than the base's */
     .most_crossing = 1e5, /* cycles: l2.crossing.latency's limit */
     .fewest = 16,         /* loads of which one would cross: 32 are made */
@@ -95,6 +96,19 @@ static double more_across(struct kinds *kinds, const json_t *root)
     return more;
 }
 
+/* How far the two means may be from those of all slices, which lie near and far: few loads are of
+ * some of them. */
+static double chance_of(const struct kinds *kinds, const json_t *root)
+{
+    double loads[2] = {0};
+    for (size_t i = 0; i < kinds->count; i++) {
+        loads[i >= widest_gap(kinds)] += kinds->loads[i];
+    }
+    double one = class_span(saved_cache(root, "l2")) / 2;
+    return loads[0] > 0 && loads[1] > 0 ? limits.errors * one * sqrt(1 / loads[0] + 1 / loads[1])
+                                        : 0;
+}
+
 bool model_kinds_in_parts(double *more, double *share, const json_t *root)
 {
     struct kinds kinds;
@@ -154,9 +168,9 @@ void model_take_crossing(struct bandwidth_plan *plan, struct model *base, const 
     double more = more_across(&kinds, root);
     double both_ways =
         fmax(0, more - model_taken_there(base, root, has_copies ? parts->copy_cycles : 0));
-    bool is_other = parts->count == 1
-                        ? both_ways >= limits.same_cycles
-                        : fabs(both_ways - 2.0 * parts->crossing_cycles) > limits.same_cycles;
+    bool is_other = parts->count == 1 ? both_ways >= limits.same_cycles
+                                      : fabs(both_ways - 2.0 * parts->crossing_cycles) >
+                                            fmax(limits.same_cycles, chance_of(&kinds, root));
     if (is_in_parts(base, root) && more > 0 && is_other && both_ways / 2 <= limits.most_crossing) {
         parts->crossing_cycles = (uint32_t)round(both_ways / 2);
         plan->has_crossing = true;
