@@ -490,7 +490,22 @@ int large_conflict_among(struct level *level, const uint32_t *lines, size_t coun
     return rc;
 }
 
-/* How many lines all sets hold together, where no rows tell how many sets there are. */
+/* How many lines all sets hold together; 0: the sets are told already. Only where lines leave in
+ * the order in which they came are those all that hit: else what the policy makes of it is asked
+ * first. */
+static int find_held(struct level *level, size_t *held)
+{
+    const char *name = level->result->policy.name;
+    bool in_order = strcmp(name, "lru") == 0 || strcmp(name, "fifo") == 0;
+    int rc = in_order ? level_held(level, held) : large_sets_by_rule(level);
+    if (rc == INFER_UNDECIDED && in_order) {
+        *held = 0;
+        return large_sets_by_rule(level);
+    }
+    return rc == INFER_UNDECIDED ? level_held(level, held) : rc;
+}
+
+/* The same, where no rows tell how many sets there are. */
 static int count_held(struct level *level)
 {
     struct cache_result *result = level->result;
@@ -498,7 +513,7 @@ static int count_held(struct level *level)
     const struct level_fit fit = level->fit;
     /* A quarter of what was walked fitted: see keep_size(). */
     level->fit.count = (size_t)(level->timing.missed_bytes / level->line.bytes / 4);
-    int rc = level_held(level, &held);
+    int rc = find_held(level, &held);
     level->fit = fit;
     if (rc) { /* the line, the ways and the policy are known */
         const struct refusal why = lab_refusal(level->lab);
@@ -506,8 +521,10 @@ static int count_held(struct level *level)
         attribute_refuse_as(&result->size, "B", &why);
         return lab_soft(rc) ? 0 : rc;
     }
-    level_tell_held(level, held);
-    level_doubt_held(level); /* the policy was found before */
+    if (held > 0) {
+        level_tell_held(level, held);
+        level_doubt_held(level); /* the policy was found before */
+    }
     return 0;
 }
 

@@ -28,13 +28,16 @@
 
 /* Thresholds. Chosen. */
 static const struct {
-    unsigned rounds, reads, each, later_cycles, window_bits;
+    unsigned rounds, reads, each, later_cycles, window_bits, window_rest, page, page_lines;
     double spread_ways, longer, twice, settled, nearly_all, later_share, elsewhere, empty;
     uint64_t loads;
 } limits = {
     .rounds = 6,        /* numbers of lines that are tried */
     .reads = 3,         /* of each, where noise is: a line that hits once is held */
     .each = 4,          /* loads of a line at most: those that are held are read twice */
+    .window_rest = 256, /* of them: less, for what else is kept there */
+    .page = 4096,       /* bytes: the least page of translation */
+    .page_lines = 4,    /* of a page at least, for its ends not to count */
     .window_bits = 48,  /* lines whose bits have room where a record of a window has */
     .spread_ways = 3,   /* by the root of the ways: what is read at first beyond what fits in order,
                            as parts of that, as in geometry/held.c */
@@ -78,13 +81,14 @@ static int reading_create(struct reading *r, struct level *level, size_t lines)
     return 0;
 }
 
-static int build_request(struct trace_request *request, const struct reading *r, bool with_later,
-                         unsigned run)
+static int build_request(struct trace_request *request, const struct reading *r, uint64_t base,
+                         bool with_later, unsigned run)
 {
     const struct level *level = r->level;
     double slack = fmax(limits.later_cycles, limits.later_share * level->timing.hit_cycles);
     trace_request_init(request, "held");
     int rc = trace_request_set_text(request, "op", level->info->op);
+    rc = rc || base == 0 ? rc : trace_request_set_u64(request, "base", base);
     rc = rc ? rc : trace_request_set_u64(request, "stride", level->line.bytes);
     rc = rc ? rc : trace_request_set_u64(request, "count", r->lines);
     rc = rc ? rc : trace_request_set_u64(request, "most", (uint64_t)level->timing.threshold);
@@ -133,18 +137,23 @@ static unsigned reads_of(const struct level *level)
     return level->timing.false_slow > 0 ? limits.reads : 1;
 }
 
+static int read_once(struct reading *r, uint64_t base, bool with_later, unsigned run)
+{
+    struct trace_request request;
+    const struct trace *trace = NULL;
+    int rc = build_request(&request, r, base, with_later, run);
+    rc = rc ? rc : lab_measure(r->level->lab, &trace, &request);
+    rc = rc ? rc : take_bits(r, trace);
+    r->level->lab->loads += rc ? 0 : limits.each * r->lines;
+    return rc;
+}
+
 /* with_later: lines that come later than when they are read again count as well. */
 static int read_lines(struct reading *r, bool with_later)
 {
-    struct lab *lab = r->level->lab;
     int rc = 0;
     for (unsigned run = 0; rc == 0 && run < reads_of(r->level); run++) {
-        struct trace_request request;
-        const struct trace *trace = NULL;
-        rc = build_request(&request, r, with_later, run);
-        rc = rc ? rc : lab_measure(lab, &trace, &request);
-        rc = rc ? rc : take_bits(r, trace);
-        lab->loads += rc ? 0 : limits.each * r->lines;
+        rc = read_once(r, 0, with_later, run);
     }
     r->settled = rc == 0 && is_settled(r, BACK) && is_settled(r, AGAIN);
     return rc;
@@ -152,12 +161,63 @@ static int read_lines(struct reading *r, bool with_later)
 
 static bool can_read(const struct level *level, size_t lines, uint64_t start)
 {
-    const struct infer_options *options = level->lab->options;
     uint64_t loads = (uint64_t)reads_of(level) * limits.each * lines;
-    uint64_t bytes = lines * level->line.bytes;
-    return bytes <= options->max_footprint_bytes && bytes <= UINT32_MAX &&
-           level->lab->loads - start + loads <= limits.loads &&
-           lines <= (uint64_t)limits.window_bits * options->max_window;
+    return level->lab->loads - start + loads <= limits.loads &&
+           lines <= to_and_fro_most_lines(level);
+}
+
+size_t to_and_fro_most_lines(const struct level *level)
+{
+    const struct infer_options *options = level->lab->options;
+    uint64_t bytes = options->max_footprint_bytes;
+    uint64_t room = (uint64_t)limits.window_bits * options->max_window;
+    uint64_t fit = (bytes < UINT32_MAX ? bytes : UINT32_MAX) / level->line.bytes;
+    room = room > limits.window_rest ? room - limits.window_rest : 0;
+    return (size_t)(fit < room ? fit : room);
+}
+
+/* The line that tells what became of one: itself, or its neighbour where it begins or ends a page,
+ * for the first one that is read there may miss translation. */
+static size_t telling_line(const struct reading *r, uint64_t base, size_t i)
+{
+    uint64_t line = r->level->line.bytes, at = (base + i * line) % limits.page;
+    bool pages = limits.page >= limits.page_lines * line;
+    return pages && at < line && i + 1 < r->lines       ? i + 1
+           : pages && at + line >= limits.page && i > 0 ? i - 1
+                                                        : i;
+}
+
+/* Neighbours on both sides of a line that does not tell: as often as they differ, it may. */
+static void count_way(struct held_count *out, const struct reading *r, uint64_t base, unsigned way)
+{
+    for (size_t i = 0; i < r->lines; i++) {
+        size_t by = telling_line(r, base, i), beyond = by > i ? i - 2 : i + 2;
+        const bool *held = r->held[way];
+        bool ahead = way == BACK; /* the bits of the way there again begin with the last line */
+        out->hits += held[ahead ? by : r->lines - 1 - by];
+        if (by != i && beyond < r->lines) {
+            out->doubtful += held[ahead ? by : r->lines - 1 - by] !=
+                             held[ahead ? beyond : r->lines - 1 - beyond];
+        }
+    }
+}
+
+int to_and_fro_count(struct level *level, struct held_count *out, size_t lines, unsigned run)
+{
+    uint64_t places = to_and_fro_most_lines(level) / lines;
+    uint64_t base = (places ? run % places : 0) * lines * level->line.bytes;
+    struct reading r;
+    *out = (struct held_count){.lines = lines};
+    int rc = reading_create(&r, level, lines);
+    rc = rc ? rc : read_once(&r, base, run > 0, run);
+    if (rc == 0) {
+        double hits = (double)(r.hits[BACK] + r.hits[AGAIN] + r.later);
+        out->elsewhere = (double)r.later > limits.elsewhere * hits;
+        count_way(out, &r, base, BACK);
+        count_way(out, &r, base, AGAIN);
+    }
+    reading_free(&r);
+    return rc;
 }
 
 /* How many lines so many sets hold of so many that chance has brought to them. */

@@ -22,19 +22,37 @@ enum { HIT = 200, MISS = 500, WAYS = 4, SETS = 24, LINE = 128, MOST_LINES = 4096
 /* Of so many lines that are held one comes later than when it is read again; 0: none. */
 struct toy {
     uint32_t late_one_of, set[SETS][WAYS], set_of[MOST_LINES];
+    uint32_t disturbed, reads; /* one read of so many takes a place for something else; 0: none */
+    bool drawn;                /* victims are */
+    struct rng rng;
 };
+
+static bool read_drawn(struct toy *toy, uint32_t *set, uint32_t line)
+{
+    for (uint32_t way = 0; way < WAYS; way++) {
+        if (set[way] == line) {
+            return true;
+        }
+    }
+    set[rng_below(&toy->rng, WAYS)] = line;
+    return false;
+}
 
 static bool read_line(struct toy *toy, uint32_t line)
 {
-    return toy_set_read(toy->set[toy->set_of[line]], WAYS, line);
+    uint32_t *set = toy->set[toy->set_of[line]];
+    if (toy->disturbed > 0 && ++toy->reads % toy->disturbed == 0) {
+        toy_set_read(toy->set[rng_below(&toy->rng, SETS)], WAYS, MOST_LINES + toy->reads);
+    }
+    return toy->drawn ? read_drawn(toy, set, line) : toy_set_read(set, WAYS, line);
 }
 
 static void walk_back(struct toy *toy, uint32_t *bits, uint32_t *later, uint32_t count,
-                      bool with_later, bool ascends)
+                      uint32_t first, bool with_later, bool ascends)
 {
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t behind = count - 1 - i;
-        bool hit = read_line(toy, ascends ? i : behind);
+        uint32_t behind = count - 1 - i, line = first + (ascends ? i : behind);
+        bool hit = read_line(toy, line);
         bool late = hit && toy->late_one_of > 0 && behind % toy->late_one_of == 0;
         *later += late && !with_later;
         bits[behind / BITS] |= (uint32_t)(hit && (!late || with_later)) << behind % BITS;
@@ -44,45 +62,56 @@ static void walk_back(struct toy *toy, uint32_t *bits, uint32_t *later, uint32_t
 static int answer(void *ctx, struct trace *trace)
 {
     struct toy *toy = ctx;
-    uint64_t count = 0, slack = 0;
+    uint64_t count = 0, slack = 0, base = 0;
     trace_request_u64(&trace->request, "count", &count);
+    trace_request_u64(&trace->request, "base", &base);
+    uint32_t first = (uint32_t)(base / LINE);
     trace_request_u64(&trace->request, "slack", &slack);
-    assert_in_range(count, 1, MOST_LINES);
+    assert_in_range(first + count, 1, MOST_LINES);
     size_t words = (count + BITS - 1) / BITS;
     uint32_t *bits = calloc(2 * words, sizeof *bits), later[2] = {0};
     assert_non_null(bits);
     for (uint32_t i = 0; i < count; i++) {
-        read_line(toy, i);
+        read_line(toy, first + i);
     }
-    walk_back(toy, bits, &later[0], (uint32_t)count, slack == 0, false);
-    walk_back(toy, bits + words, &later[1], (uint32_t)count, slack == 0, true);
+    walk_back(toy, bits, &later[0], (uint32_t)count, first, slack == 0, false);
+    walk_back(toy, bits + words, &later[1], (uint32_t)count, first, slack == 0, true);
     int rc = trace_add_column(trace, "held", TRACE_U32, bits, 2 * words);
     rc = rc ? rc : trace_add_column(trace, "later", TRACE_U32, later, 2);
     free(bits);
     return rc;
 }
 
-/* Returns what the experiment does; *held: the lines that it tells. */
-static int examine(uint32_t late_one_of, size_t *held)
+static void draw_sets(struct toy *toy, uint32_t sets)
 {
-    static const struct level_info info = {"l2", "gpu", "global", "l1_data", "cg", 0, 6144, ""};
-    struct toy toy = {.late_one_of = late_one_of};
-    struct rng rng;
-    rng_seed(&rng, 5);
+    rng_seed(&toy->rng, 5);
     for (uint32_t i = 0; i < MOST_LINES; i++) {
-        toy.set_of[i] = (uint32_t)rng_below(&rng, SETS);
+        toy->set_of[i] = (uint32_t)rng_below(&toy->rng, sets);
     }
+}
+
+static void open_level(struct level *level, struct toy_lab *bench, struct toy *toy)
+{
+    static const struct level_info info = {"l2", "gpu", "cg", "", "", 0, 6144, ""};
+    toy_lab_open(bench, answer, toy, (uint64_t)MOST_LINES * LINE);
+    bench->options.max_window = 6144;
+    *level = (struct level){.lab = &bench->lab,
+                            .info = &info,
+                            .result = &bench->out->caches[0],
+                            .conflict.count = WAYS + 1,
+                            .fit.count = (size_t)SETS * WAYS};
+    level->timing.threshold = 0.5 * (HIT + MISS);
+    level->timing.hit_cycles = HIT;
+    level->line.bytes = LINE;
+}
+
+/* Returns what the experiment does; *held: the lines that it tells. */
+static int examine(struct toy *toy, size_t *held)
+{
     struct toy_lab bench;
-    toy_lab_open(&bench, answer, &toy, (uint64_t)MOST_LINES * LINE);
-    bench.options.max_window = 6144;
-    struct level level = {.lab = &bench.lab,
-                          .info = &info,
-                          .result = &bench.out->caches[0],
-                          .conflict.count = WAYS + 1,
-                          .fit.count = (size_t)SETS * WAYS};
-    level.timing.threshold = 0.5 * (HIT + MISS);
-    level.timing.hit_cycles = HIT;
-    level.line.bytes = LINE;
+    struct level level;
+    draw_sets(toy, SETS);
+    open_level(&level, &bench, toy);
     bool answered = false;
     int rc = to_and_fro(&level, held, &answered);
     assert_true(answered);
@@ -90,11 +119,27 @@ static int examine(uint32_t late_one_of, size_t *held)
     return rc;
 }
 
+/* Returns the sets that the policy tells; 0: none. */
+static uint32_t sets_by_rule(struct toy *toy, uint32_t sets, const struct policy_result *policy)
+{
+    struct toy_lab bench;
+    struct level level;
+    draw_sets(toy, sets);
+    open_level(&level, &bench, toy);
+    level.result->policy = *policy;
+    int rc = large_sets_by_rule(&level);
+    uint32_t told = rc ? 0 : (uint32_t)level.result->sets.value;
+    assert_true(rc == 0 || rc == INFER_UNDECIDED);
+    assert_true(rc || level.result->sets.confidence < 0.9);
+    toy_lab_close(&bench);
+    return told;
+}
+
 static void lines_that_sets_hold_are_counted(void **state)
 {
     (void)state;
     size_t held = 0;
-    assert_int_equal(examine(0, &held), 0);
+    assert_int_equal(examine(&(struct toy){0}, &held), 0);
     assert_int_equal(held, (size_t)SETS * WAYS);
 }
 
@@ -102,7 +147,7 @@ static void few_that_come_later_are_held_too(void **state)
 {
     (void)state;
     size_t held = 0;
-    assert_int_equal(examine(40, &held), 0);
+    assert_int_equal(examine(&(struct toy){.late_one_of = 40}, &held), 0);
     assert_int_equal(held, (size_t)SETS * WAYS);
 }
 
@@ -111,7 +156,40 @@ static void all_that_come_later_tell_nothing(void **state)
 {
     (void)state;
     size_t held = 0;
-    assert_int_equal(examine(1, &held), INFER_UNDECIDED);
+    assert_int_equal(examine(&(struct toy){.late_one_of = 1}, &held), INFER_UNDECIDED);
+}
+
+/* A few lines of something else in a hundred take places: what is held is no whole number of sets.
+ */
+static void what_the_policy_makes_of_hits_tells_sets(void **state)
+{
+    (void)state;
+    const struct policy_result lru = {.name = "lru", .confidence = 0.97};
+    size_t held = 0;
+    assert_int_equal(examine(&(struct toy){.disturbed = 100}, &held), INFER_UNDECIDED);
+    assert_int_equal(sets_by_rule(&(struct toy){.disturbed = 300}, SETS, &lru), SETS);
+}
+
+static const struct policy_result drawn = {.name = "random",
+                                           .probability = {0.25, 0.25, 0.25, 0.25},
+                                           .probability_count = WAYS,
+                                           .confidence = 0.97};
+
+/* Victims are drawn: a number that is built is told, another one is not. */
+static void sets_whose_victims_are_drawn_are_told_where_one_number_is_likely(void **state)
+{
+    (void)state;
+    assert_int_equal(sets_by_rule(&(struct toy){.drawn = true}, SETS, &drawn), SETS);
+    uint32_t others = sets_by_rule(&(struct toy){.drawn = true}, SETS - 5, &drawn);
+    assert_true(others == 0 || others == SETS - 5);
+}
+
+/* Lines that come later are another part's, whose copies take places too. */
+static void sets_of_parts_are_not_told_by_rule(void **state)
+{
+    (void)state;
+    struct toy toy = {.late_one_of = 4, .drawn = true};
+    assert_int_equal(sets_by_rule(&toy, SETS, &drawn), 0);
 }
 
 int main(void)
@@ -120,6 +198,9 @@ int main(void)
         cmocka_unit_test(lines_that_sets_hold_are_counted),
         cmocka_unit_test(few_that_come_later_are_held_too),
         cmocka_unit_test(all_that_come_later_tell_nothing),
+        cmocka_unit_test(what_the_policy_makes_of_hits_tells_sets),
+        cmocka_unit_test(sets_whose_victims_are_drawn_are_told_where_one_number_is_likely),
+        cmocka_unit_test(sets_of_parts_are_not_told_by_rule),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
