@@ -15,7 +15,8 @@
  * (conflict.c).
  *
  * Where misses of translation alone take longer than what was taken for the threshold between hits
- * and misses, the threshold is set above the control's loads.
+ * and misses, the threshold is set above the control's loads. Where few of the control's loads miss
+ * translation, as the first of each block may, it stays: the cache's own misses may take less.
  *
  * Not found so: sets that come again after a distance that has other odd factors than 3 and 5, and
  * sets that are hashed over more lines than a block has (crowd.c).
@@ -36,7 +37,7 @@ static const struct {
     uint32_t element, shifts, warm, late_warm, more, least_blocks, largest_set;
     uint32_t block[2], blocks[2];
     uint64_t small_bytes, a_part_of, first_distance, most_bytes, most_loads;
-    double share, most, slower, some, sure;
+    double share, most, slower, some, few, sure;
     unsigned slower_cycles;
 } limits = {
     .element = 128,  /* bytes from line to line: a line, or a part of one */
@@ -45,7 +46,7 @@ static const struct {
     .late_warm = 40, /* the same for the fewest blocks, where other lines leave slowly */
     .more = 4,       /* numbers of blocks that a set is sought among */
     .small_bytes = UINT64_C(4) << 20, /* bytes: of what fits into less, ordered walks tell more */
-    .a_part_of = 16, /* part of an array that does not fit: of small caches a walk takes no more, or
+    .a_part_of = 8, /* part of an array that does not fit: of small caches a walk takes no more, or
                         its control would not fit either. Chosen */
     .least_blocks = 3,   /* blocks: fewer conflict nowhere */
     .largest_set = 800,  /* lines that a set is sought among one by one, at most. Chosen */
@@ -59,6 +60,8 @@ static const struct {
     .slower = 1.02,     /* times that, and so many cycles more. Chosen */
     .slower_cycles = 4, /* cycles, the same */
     .some = 0.05,       /* share of the control's loads: more are misses of something else */
+    .few = 0.15,        /* the same: of so few as miss translation there are as many in the spaced
+                           walk, and what is more is the cache's. Chosen */
     .sure = 0.85,       /* confidence of ways that one set shows, as in crowd.c */
 };
 
@@ -144,7 +147,13 @@ static int compare(struct level *level, struct showing *out, const struct spacin
     sample_free(&control);
     rc = walk_blocks(level, &own, spaced, warm);
     if (rc == 0) {
+        double plain = sample_share(&own, threshold, INFINITY) - slow;
         out->share = sample_share(&own, out->threshold, INFINITY);
+        if (slow <= limits.few && plain > out->share) {
+            out->share = plain;
+            out->threshold = threshold;
+            out->others = out->mixed = false;
+        }
         sample_free(&own);
     }
     return rc;

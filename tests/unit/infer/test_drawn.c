@@ -1,6 +1,7 @@
 /*
- * Line, ways and sets of a cache that holds more pages than are translated at once: from a toy in
- * which a miss of translation takes as long as one of the cache.
+ * Line, ways and sets of a cache that holds more pages than are translated at once, by lines drawn
+ * at random and by blocks of lines far apart: from a toy in which a miss of translation takes as
+ * long as one of the cache.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,16 +42,14 @@ static int answer(void *toy, struct trace *trace)
     return is_ring ? toy_walk_ring(trace, load, toy) : SONDE_ENOTRECORDED;
 }
 
-static void what_hits_is_found_though_its_page_is_not_translated(void **state)
+static void examine(struct toy *toy, int (*experiment)(struct level *), uint64_t missed_bytes)
 {
-    (void)state;
     static const struct level_info info = {"l2", "gpu", "cg", "", "", 0, 6144, ""};
-    struct toy toy = {.sets = 768, .ways = 12, .line = 128, .pages = 8};
     struct toy_lab bench;
-    toy.held = calloc((size_t)toy.sets * toy.ways, sizeof *toy.held);
-    toy.translated = calloc(toy.pages, sizeof *toy.translated);
-    assert_true(toy.held && toy.translated);
-    toy_lab_open(&bench, answer, &toy, SPAN);
+    toy->held = calloc((size_t)toy->sets * toy->ways, sizeof *toy->held);
+    toy->translated = calloc(toy->pages, sizeof *toy->translated);
+    assert_true(toy->held && toy->translated);
+    toy_lab_open(&bench, answer, toy, SPAN);
     struct cache_result *result = &bench.out->caches[0];
     struct level level = {.lab = &bench.lab,
                           .info = &info,
@@ -62,22 +61,38 @@ static void what_hits_is_found_though_its_page_is_not_translated(void **state)
                                      .miss_cycles = MISS,
                                      .threshold = THRESHOLD,
                                      .ceiling = 10 * MISS,
-                                     .missed_bytes = 4 << 20}};
-    assert_int_equal(level_drawn(&level), 0);
-    assert_int_equal((int)result->line.value, toy.line);
-    assert_int_equal((int)result->ways.value, toy.ways);
-    assert_int_equal((int)result->sets.value, toy.sets);
+                                     .missed_bytes = missed_bytes}};
+    assert_int_equal(experiment(&level), 0);
+    assert_int_equal((int)result->line.value, toy->line);
+    assert_int_equal((int)result->ways.value, toy->ways);
+    assert_int_equal((int)result->sets.value, toy->sets);
     assert_string_equal(result->policy.name, "lru");
     level_free(&level);
-    free(toy.held);
-    free(toy.translated);
+    free(toy->held);
+    free(toy->translated);
     toy_lab_close(&bench);
+}
+
+static void what_hits_is_found_though_its_page_is_not_translated(void **state)
+{
+    (void)state;
+    struct toy toy = {.sets = 768, .ways = 12, .line = 128, .pages = 8};
+    examine(&toy, level_drawn, 4 << 20);
+}
+
+/* One load of each block misses translation, and takes longer than a miss of the cache. */
+static void lines_far_apart_miss_beside_the_few_that_are_not_translated(void **state)
+{
+    (void)state;
+    struct toy toy = {.sets = 10240, .ways = 12, .line = 128, .pages = 16};
+    examine(&toy, level_spaced, 64 << 20);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_hits_is_found_though_its_page_is_not_translated),
+        cmocka_unit_test(lines_far_apart_miss_beside_the_few_that_are_not_translated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
