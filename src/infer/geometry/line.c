@@ -243,7 +243,8 @@ static int find_again(struct level *level)
 int level_line(struct level *level)
 {
     int rc = find_line(level);
-    bool kept = level->outermost && !level->habits.begins_empty && !level->translated;
+    bool kept =
+        (level->outermost || !level->front) && !level->habits.begins_empty && !level->translated;
     if (rc == INFER_UNDECIDED && kept) {
         rc = find_again(level);
     }
