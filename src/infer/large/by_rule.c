@@ -34,9 +34,9 @@
 
 /* Thresholds. Chosen. */
 static const struct {
-    unsigned rounds, readings, steps, most_sets;
-    double first, lines, nearly, work, precise, misfit, drawn_misfit, least_hits, deviations,
-        most_odd, sure, narrow, exact_sure, doubtful;
+    unsigned rounds, readings, steps, most_sets, most_odd;
+    double first, lines, nearly, work, precise, misfit, drawn_misfit, slow_misfit, most_slow,
+        least_hits, deviations, sure, narrow, exact_sure, doubtful;
     uint64_t loads, seed;
 } limits = {
     .rounds = 4,           /* readings that say how many lines are enough */
@@ -51,6 +51,8 @@ static const struct {
     .precise = 0.004,      /* deviation of the sets: no more readings are made */
     .misfit = 0.002,       /* share of the sets that the model may be off by, */
     .drawn_misfit = 0.012, /* and where the shares of victims are only counted */
+    .slow_misfit = 0.5,    /* and of the hits that noise makes slow */
+    .most_slow = 0.2,      /* of these at most, as a share of the hits */
     .deviations = 2.5,     /* to either side that count as measured */
     .most_odd = 15,        /* times a power of two: numbers of sets that are built */
     .narrow = 0.01,        /* share to either side: of what is measured better, a built number is
@@ -149,11 +151,18 @@ static double mean_hits(struct by_rule *b, double lines, double *deviation)
 
 /* ---- from hits to sets ---- */
 
+/* Of hits, that noise makes slow. */
+static double slow_share(const struct level *level)
+{
+    return (double)level->timing.false_slow / (double)(level->timing.hit_records + 1);
+}
+
 /* Sets that make so many hits of the readings so far, if a set has so many in the mean. */
 static void take_sets(struct by_rule *b)
 {
     double readings = b->readings;
-    b->sets = fmax(1, b->hits / readings / b->mean);
+    double hits = b->hits / (1 - fmin(slow_share(b->level), limits.most_slow));
+    b->sets = fmax(1, hits / readings / b->mean);
     double variance = b->sets * readings * b->deviation * b->deviation + b->doubtful;
     b->error = sqrt(variance) / (readings * b->mean);
 }
@@ -238,10 +247,10 @@ static int read_on(struct by_rule *b)
 static unsigned count_built(double low, double high, double *last)
 {
     unsigned count = 0;
-    for (double odd = 1; odd <= limits.most_odd; odd += 2) {
-        for (double sets = odd; sets <= high; sets *= 2) {
-            if (sets >= low) {
-                *last = sets;
+    for (uint32_t odd = 1; odd <= limits.most_odd; odd += 2) {
+        for (uint64_t sets = odd; (double)sets <= high; sets *= 2) {
+            if ((double)sets >= low) {
+                *last = (double)sets;
                 count++;
             }
         }
@@ -278,6 +287,7 @@ static void tell(const struct by_rule *b, const struct told *told)
 static int judge(const struct by_rule *b)
 {
     double misfit = b->kind == POLICY_COUNT ? limits.drawn_misfit : limits.misfit;
+    misfit += limits.slow_misfit * slow_share(b->level);
     double half = limits.deviations * b->error + misfit * b->sets, nearest = round(b->sets);
     double low = b->sets - half, high = b->sets + half;
     bool narrow = half < limits.narrow * b->sets;
