@@ -228,12 +228,14 @@ static int find_line(struct level *level)
 static int find_again(struct level *level)
 {
     const struct refusal why = level->lab->why;
+    const struct level_fit fit = level->fit;
     level->keeps_hits = true;
     int rc = level->large ? 0 : level_find_edge(level, level->fit.stride, 1);
     rc = rc || level->large ? rc : level_ways(level);
     rc = rc ? rc : find_line(level);
     if (lab_soft(rc)) {
         level->keeps_hits = false;
+        level->fit = fit;
         level->lab->why = why;
         rc = INFER_UNDECIDED;
     }

@@ -35,8 +35,8 @@
 /* Thresholds. Chosen. */
 static const struct {
     unsigned rounds, readings, steps, most_sets, most_odd;
-    double first, lines, nearly, work, precise, misfit, drawn_misfit, slow_misfit, most_slow,
-        least_hits, deviations, sure, narrow, exact_sure, doubtful;
+    double first, lines, nearly, work, states, same, precise, misfit, drawn_misfit, slow_misfit,
+        most_slow, least_hits, deviations, sure, narrow, exact_sure, doubtful;
     uint64_t loads, seed;
 } limits = {
     .rounds = 4,           /* readings that say how many lines are enough */
@@ -47,6 +47,8 @@ static const struct {
     .lines = 3.5,          /* times the ways: lines that a set gets in the mean */
     .nearly = 0.75,        /* of these are enough */
     .work = 1e7,           /* ways that modelled sets look at */
+    .states = 5000,        /* the same for the states of a rule's set, about */
+    .same = 1e-4,          /* share of the sets by which a step differs that is the last */
     .least_hits = 1e-9,    /* of a set: no division by 0 */
     .precise = 0.004,      /* deviation of the sets: no more readings are made */
     .misfit = 0.002,       /* share of the sets that the model may be off by, */
@@ -113,12 +115,25 @@ static uint32_t draw_poisson(double mean, struct rng *rng)
     return count;
 }
 
+/* A set full of other lines, from `first` on, in any state. */
+static void fill_set(struct by_rule *b, uint32_t first, struct rng *rng)
+{
+    if (b->kind != POLICY_COUNT) {
+        policy_set_init(&b->set, b->kind, b->ways);
+        policy_set_scramble(&b->set, first, rng);
+        return;
+    }
+    b->set.ways = b->ways;
+    for (uint32_t i = 0; i < b->ways; i++) {
+        b->set.line[i] = first + i;
+    }
+}
+
 /* Hits of a set on the way back and there again; what hits is read twice. */
 static unsigned hits_of_set(struct by_rule *b, uint32_t lines, struct rng *rng)
 {
     unsigned hits = 0;
-    policy_set_init(&b->set, b->kind == POLICY_COUNT ? POLICY_LRU : b->kind, b->ways);
-    policy_set_scramble(&b->set, lines, rng);
+    fill_set(b, lines, rng);
     for (uint32_t i = 0; i < lines; i++) {
         read_line(b, i, rng);
     }
@@ -137,6 +152,7 @@ static unsigned hits_of_set(struct by_rule *b, uint32_t lines, struct rng *rng)
 static double mean_hits(struct by_rule *b, double lines, double *deviation)
 {
     double sum = 0, squares = 0, cost = 4 * lines * b->ways;
+    cost += b->kind == POLICY_COUNT ? 0 : limits.states;
     unsigned sets = (unsigned)fmin(limits.most_sets, limits.work / cost + 1);
     struct rng rng;
     rng_seed(&rng, limits.seed);
@@ -170,9 +186,11 @@ static void take_sets(struct by_rule *b)
 /* The same, and how many hits a set has: these go by its lines, and so by the sets. */
 static void fit_sets(struct by_rule *b)
 {
-    for (unsigned i = 0; i < limits.steps; i++) {
+    double before = 0;
+    for (unsigned i = 0; i < limits.steps && fabs(b->sets - before) > limits.same * before; i++) {
         double mean = mean_hits(b, (double)b->each / b->sets, &b->deviation);
         b->mean = fmax(mean, limits.least_hits);
+        before = b->sets;
         take_sets(b);
     }
 }
