@@ -20,7 +20,7 @@
  * Where none is, or several are, nothing is told.
  *
  * Left out: a cache in parts, whose lines have copies elsewhere; sets of unequal ways; victims that
- * depend on the one before.
+ * depend on the one before; rules under which lines of earlier walks stay (lru_late).
  */
 #include "infer/large/large.h"
 #include "infer/level.h"
@@ -323,15 +323,22 @@ static int judge(const struct by_rule *b)
     return 0;
 }
 
+/* Is what misses in a set known by its rule, or by the shares of its victims? Lines that stay as
+ * long as nothing hits are of walks before, which nobody knows. */
+static bool is_known(const struct policy_result *policy, size_t ways)
+{
+    enum policy_kind kind = policy_named(policy->name);
+    bool drawn = policy->probability_count > 0 && policy->serial != SERIAL_YES;
+    bool ruled =
+        policy->probability_count == 0 && kind != POLICY_COUNT && !policy_rule(kind)->outlasts_wash;
+    return policy->confidence > 0 && (ruled || (drawn && policy->probability_count == ways));
+}
+
 static bool applies(const struct level *level)
 {
-    const struct policy_result *policy = &level->result->policy;
     size_t ways = level->conflict.count ? level->conflict.count - 1 : 0;
-    bool has_rule = policy->confidence > 0 &&
-                    (policy->probability_count ? policy->probability_count == ways
-                                               : policy_named(policy->name) != POLICY_COUNT);
-    has_rule = has_rule && policy->serial != SERIAL_YES; /* drawn one by one */
-    return to_and_fro_applies(level) && has_rule && ways > 1 && ways <= INFER_MAX_WAYS;
+    return to_and_fro_applies(level) && ways > 1 && ways <= INFER_MAX_WAYS &&
+           is_known(&level->result->policy, ways);
 }
 
 int large_sets_by_rule(struct level *level)
