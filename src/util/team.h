@@ -21,8 +21,8 @@ uint32_t team_threads(const struct team *team); /* the caller included */
 
 /*
  * task(ctx, i) once for each i < count, in any order and at the same time; returns when all are
- * done, and sees what they wrote. The caller takes tasks from the front, helpers from the back, so
- * that with two threads a task stays with its thread from round to round. Below 2^24.
+ * done, and sees what they wrote. The caller begins with the first, and which tasks a thread runs
+ * changes little from round to round. Below 2^24.
  */
 void team_run(struct team *team, team_task *task, void *ctx, uint32_t count);
 
