@@ -26,7 +26,9 @@ static bool above_send(void *self, struct mem_request *request)
 {
     struct gpu_constant_way *way = self;
     request->constant = true;
-    return way->above.send(way->above.self, request);
+    bool taken = way->above.send(way->above.self, request);
+    way->asked += taken;
+    return taken;
 }
 
 static void above_when_space(void *self, engine_handler *handler, void *ctx, uint64_t arg)
@@ -42,6 +44,45 @@ struct mem_port gpu_constants_above(struct gpu *gpu, uint32_t sm)
     return (struct mem_port){.send = above_send, .when_space = above_when_space, .self = way};
 }
 
+/* ---- between two windows ---- */
+
+void gpu_constants_part(struct gpu *gpu)
+{
+    for (uint32_t i = 0; gpu->constant_way && i < gpu->model->sms; i++) {
+        gpu->constant_way[i].asked = gpu->constant_way[i].noted = 0;
+    }
+    gpu->constants_asked = gpu->notes->constants_answered = 0;
+}
+
+void gpu_constants_note(struct gpu *gpu, uint32_t sm)
+{
+    if (gpu->constant_way) {
+        struct gpu_constant_way *way = &gpu->constant_way[sm];
+        gpu->constants_asked += way->asked - way->noted;
+        way->noted = way->asked;
+    }
+}
+
+bool gpu_constants_are_awaited(const struct gpu *gpu)
+{
+    return gpu->constants_asked != gpu->notes->constants_answered;
+}
+
+uint64_t gpu_constants_lookahead_ps(const struct gpu *gpu)
+{
+    return gpu->constant_way
+               ? clock_cycles_to_ps(&gpu->clock, gpu->model->constant_l15_return_cycles)
+               : ENGINE_NEVER;
+}
+
+uint64_t gpu_constants_round_ps(const struct gpu *gpu)
+{
+    return gpu->constant_way
+               ? clock_cycles_to_ps(&gpu->clock, gpu->model->constant_l15.hit_cycles) +
+                     gpu_constants_lookahead_ps(gpu)
+               : ENGINE_NEVER;
+}
+
 /* ---- below the boundary ---- */
 
 static void told(void *self, struct mem_request *request, uint64_t at_ps)
@@ -49,9 +90,9 @@ static void told(void *self, struct mem_request *request, uint64_t at_ps)
     struct gpu_constant_way *way = self;
     struct gpu *gpu = way->gpu;
     request->outlet = NULL;
+    gpu->notes->constants_answered++;
     gpu_mailbox_reply(&gpu->boundary[way->sm].mailbox, request,
-                      at_ps +
-                          clock_cycles_to_ps(&gpu->clock, gpu->model->constant_l15_return_cycles));
+                      at_ps + gpu_constants_lookahead_ps(gpu));
 }
 
 static bool below_send(void *self, struct mem_request *request)

@@ -142,6 +142,7 @@ struct gpu_boundary {
 /* Where memory has posted something since the last exchange; no other group writes here. */
 struct gpu_notes {
     _Alignas(64) struct gpu_set answered_sms, asked_channels;
+    uint64_t constants_answered; /* by clusters' caches, since SMs and memory run apart */
 };
 
 /* A slice of L2, with its ways in and out: parts.c. */
@@ -164,6 +165,7 @@ struct gpu_constant_way {
     struct mem_port cache;  /* of its cluster */
     bool constant_refused;  /* it was the cache that refused last */
     struct mem_outlet told; /* by the cache */
+    uint64_t asked, noted;  /* requests of the SM, in all and up to the last exchange */
 };
 
 /* A channel of DRAM. */
@@ -227,6 +229,7 @@ struct gpu {
     struct mem_cache **constant_l15;       /* one a cluster; NULL: each SM has its own */
     struct gpu_constant_way *constant_way; /* of each SM; NULL: the same */
     uint32_t fetch_refused;                /* the SM for which its fetch was refused last */
+    uint64_t constants_asked;              /* of those caches, up to the last exchange */
     struct gpu_channel *channel;           /* model->dram.channels */
     uint32_t next_source;                  /* engine source ids handed out so far */
     uint32_t l1_source;                /* the L1s' ids begin here: they keep them over carve-outs */
@@ -280,10 +283,13 @@ struct gpu {
     bool local_shared;           /* it has room for all warp slots of all SMs */
     uint64_t window_ps;          /* no SM has come further while they run apart */
     uint64_t latest_ps;          /* the latest of all clocks when they were joined */
-    uint64_t lookahead_ps;       /* SMs and memory hear of each other no sooner; 0: at once */
-    bool parted;                 /* SMs and memory run apart, see windows.c */
-    uint64_t dram_ahead_ps;      /* DRAM knows of a reply so long before; 0: it is memory's */
-    bool stopping;               /* no CTA starts any more */
+    uint64_t lookahead_ps;       /* SMs hear of the network no sooner; 0: at once */
+    uint64_t sm_ahead_ps;        /* nor of each other; the same while no CTA waits for a place */
+    uint64_t sm_ahead_alone_ps;
+    uint64_t stride_ps;     /* of a window in which all have something to do */
+    bool parted;            /* SMs and memory run apart, see windows.c */
+    uint64_t dram_ahead_ps; /* DRAM knows of a reply so long before; 0: it is memory's */
+    bool stopping;          /* no CTA starts any more */
     int error;
 };
 
@@ -307,6 +313,14 @@ int gpu_constants_create(struct gpu *gpu);
 void gpu_constants_destroy(struct gpu *gpu);
 void gpu_constants_below(struct gpu *gpu, struct mem_port *port, uint32_t sm);
 struct mem_port gpu_constants_above(struct gpu *gpu, uint32_t sm);
+/* SMs and memory begin to run apart; an SM's requests are delivered; one has no answer yet; an
+ * answer is known so long before it is there, ENGINE_NEVER: none ever is. */
+void gpu_constants_part(struct gpu *gpu);
+void gpu_constants_note(struct gpu *gpu, uint32_t sm);
+bool gpu_constants_are_awaited(const struct gpu *gpu);
+uint64_t gpu_constants_lookahead_ps(const struct gpu *gpu);
+uint64_t
+gpu_constants_round_ps(const struct gpu *gpu); /* and so long after who asks for it, alone */
 
 /* vm.c. gpu_translator() puts a translator in front of *port, if the model translates at all. */
 int gpu_vm_create(struct gpu *gpu);

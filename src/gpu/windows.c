@@ -5,21 +5,25 @@
  * (translation, network, L2); each channel of DRAM. Between two windows one thread delivers the
  * messages (mailbox.c). Which thread ran which group never shows in a result.
  *
- * SMs and memory learn of each other no sooner than the lookahead L after a cause: a reply is known
- * when it enters the network, and a CTA's place is taken some cycles after the CTA has ended.
- * Memory learns of DRAM no sooner than F after a cause. F is at least L; where it would be less,
- * DRAM is part of memory. Let s, m and d be the times of the first pending event of the SMs, of
- * memory and of DRAM. Memory goes on at m', the earlier one of m and d + F. Then
+ * SMs learn of memory no sooner than the lookahead L after a cause, for a reply is known when it
+ * enters the network; L is shorter while constants are on their way that do not come through the
+ * network (constants.c). Of each other they learn no sooner than A after a cause, which is L, or
+ * less where the place of a CTA that has ended is taken sooner. Memory learns of DRAM no sooner
+ * than F after a cause. F is at least A; where it would be less, DRAM is part of memory. Let s, m
+ * and d be the times of the first pending event of the SMs, of memory and of DRAM. Memory goes on
+ * at m', the earlier one of m and d + F. Then
  *
- *     SMs may run all events before  min(m', s) + L           what is unknown yet comes no earlier
+ *     SMs may run all events before  min(m' + L, s + A)       what is unknown yet comes no earlier
  *     memory those before            min(s, m' + L, d + F)    requests come from s on, or after a
  *                                                             reply; replies of DRAM from d + F on
  *     DRAM those before              min(s, m')               requests of memory
  *
- * at the same time. SMs go no further than max(m', s) + L / 2, which is half of L ahead of where
- * memory then is: without that they would be ahead by turns of what a launch has begun with and of
- * the rest of L, and one of the two would have little to do in each window. In the steady state a
- * window is half of L long. Memory lags that much behind SMs, and DRAM that much behind memory.
+ * at the same time. SMs go no further than a stride ahead of where memory then is, that is of the
+ * later one of m' and s: without that they would be ahead by turns of what a launch has begun with
+ * and of the rest of L, and one of the two would have little to do in each window. In the steady
+ * state a window is a stride long. Memory lags that much behind SMs, and DRAM that much behind
+ * memory, so a stride is at most half of L, A, and half of F. While memory has nothing to do and no
+ * CTA waits for a place, A is as long as an SM's credits last (mailbox.c), or L.
  *
  * Device memory does not change while a window runs. SMs keep their stores back; between windows
  * these are published, SM after SM; then the atomics that memory has served happen, in its order. A
@@ -41,6 +45,28 @@
 
 #define LOOKAHEAD_CYCLES_MIN 8
 
+static uint64_t later(uint64_t time_ps, uint64_t by_ps)
+{
+    return time_ps > ENGINE_NEVER - by_ps ? ENGINE_NEVER : time_ps + by_ps;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* From the end of a CTA to the start of the next one. */
+static uint64_t start_ahead_ps(const struct gpu *gpu)
+{
+    return clock_cycles_to_ps(&gpu->clock, gpu->model->sm.cta_start_cycles);
+}
+
+/* From what an SM asks for to the answer: memory's part of the way is left out. */
+static uint64_t answer_ahead_ps(const struct gpu *gpu)
+{
+    return earlier(mem_noc_lookahead_ps(gpu->noc), gpu_constants_round_ps(gpu));
+}
+
 uint64_t gpu_lookahead_ps(const struct gpu *gpu)
 {
     bool translated_first = gpu->l1_spec.enabled && gpu->l1_spec.address == ADDRESS_PHYSICAL;
@@ -53,14 +79,10 @@ uint64_t gpu_lookahead_ps(const struct gpu *gpu)
             return 0;
         }
     }
-    uint64_t reply_ps = mem_noc_lookahead_ps(gpu->noc);
-    uint64_t start_ps = gpu->model->sm.cta_start_cycles * gpu->clock.period_ps;
-    uint64_t lookahead_ps = reply_ps < start_ps ? reply_ps : start_ps;
-    if (gpu->constant_way) {
-        uint64_t return_ps = gpu->model->constant_l15_return_cycles * gpu->clock.period_ps;
-        lookahead_ps = return_ps < lookahead_ps ? return_ps : lookahead_ps;
-    }
-    return lookahead_ps < LOOKAHEAD_CYCLES_MIN * gpu->clock.period_ps ? 0 : lookahead_ps;
+    uint64_t lookahead_ps = mem_noc_lookahead_ps(gpu->noc);
+    uint64_t least_ps =
+        earlier(earlier(lookahead_ps, gpu_constants_lookahead_ps(gpu)), start_ahead_ps(gpu));
+    return least_ps < LOOKAHEAD_CYCLES_MIN * gpu->clock.period_ps ? 0 : lookahead_ps;
 }
 
 int gpu_team(struct gpu *gpu, struct team **team)
@@ -70,9 +92,28 @@ int gpu_team(struct gpu *gpu, struct team **team)
     return rc;
 }
 
+static void look_ahead(struct gpu *gpu)
+{
+    uint64_t dram_ps = gpu_channels_lookahead_ps(gpu);
+    gpu->sm_ahead_ps = earlier(answer_ahead_ps(gpu), start_ahead_ps(gpu));
+    gpu->sm_ahead_alone_ps = earlier(answer_ahead_ps(gpu), 2 * gpu->sm_ahead_ps);
+    gpu->stride_ps = earlier(gpu->lookahead_ps / 2, gpu->sm_ahead_ps);
+    gpu->dram_ahead_ps = dram_ps < gpu->sm_ahead_ps ? 0 : dram_ps;
+    if (gpu->dram_ahead_ps) {
+        gpu->stride_ps = earlier(gpu->stride_ps, dram_ps / 2);
+    }
+}
+
+/* Beside what it holds: twice as many as it uses in two strides, in which a credit comes back. */
+static uint32_t credits_of_a_port(const struct gpu *gpu)
+{
+    return 2 * (uint32_t)(2 * gpu->stride_ps / gpu->clock.period_ps + 1);
+}
+
 int gpu_part(struct gpu *gpu)
 {
-    uint64_t cycles = gpu->lookahead_ps / gpu->clock.period_ps + 1;
+    look_ahead(gpu);
+    uint32_t credits = credits_of_a_port(gpu);
     struct team *team;
     int rc = gpu_team(gpu, &team);
     for (uint32_t i = 0; rc == 0 && i < gpu->model->sms; i++) {
@@ -84,16 +125,15 @@ int gpu_part(struct gpu *gpu)
     for (uint32_t i = 0; rc == 0 && i < gpu->model->sms; i++) {
         struct gpu_boundary *boundary = &gpu->boundary[i];
         engine_part(boundary->engine);
-        gpu_mailbox_part(&boundary->mailbox, gpu->model->noc.queue_entries + 2 * (uint32_t)cycles);
+        gpu_mailbox_part(&boundary->mailbox, gpu->model->noc.queue_entries + credits);
         boundary->has_news = boundary->has_stores = false;
     }
-    uint64_t ahead_ps = gpu_channels_lookahead_ps(gpu);
-    gpu->dram_ahead_ps = ahead_ps < gpu->lookahead_ps ? 0 : ahead_ps;
     for (uint32_t i = 0; rc == 0 && gpu->dram_ahead_ps && i < gpu->model->dram.channels; i++) {
         struct gpu_channel *channel = &gpu->channel[i];
         engine_part(channel->engine);
-        gpu_mailbox_part(&channel->mailbox, gpu->model->dram.queue_entries + 2 * (uint32_t)cycles);
+        gpu_mailbox_part(&channel->mailbox, gpu->model->dram.queue_entries + credits);
     }
+    gpu_constants_part(gpu);
     gpu->asking_count = gpu->answering_count = 0;
     gpu->part_error = 0;
     gpu_set_clear(&gpu->sms_to_look_at);
@@ -109,16 +149,6 @@ int gpu_part(struct gpu *gpu)
 static uint32_t channels_apart(const struct gpu *gpu)
 {
     return gpu->dram_ahead_ps ? gpu->model->dram.channels : 0;
-}
-
-static uint64_t later(uint64_t time_ps, uint64_t by_ps)
-{
-    return time_ps > ENGINE_NEVER - by_ps ? ENGINE_NEVER : time_ps + by_ps;
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
 }
 
 /* ---- between two windows ---- */
@@ -276,6 +306,7 @@ static void exchange_boundaries(struct gpu *gpu, uint64_t now_ps)
     }
     for (uint32_t k = 0; k < count; k++) {
         struct gpu_boundary *boundary = &gpu->boundary[gpu->busy[k]];
+        gpu_constants_note(gpu, boundary->sm);
         gpu_boundary_exchange(boundary, now_ps);
         ended |= boundary->end_count > 0;
         failed |= boundary->fault < 0;
@@ -401,11 +432,29 @@ static void run_task(void *ctx, uint32_t index)
     }
 }
 
+/* No CTA is there to take the place of one that ends, nor can one come. */
+static bool none_waits(const struct gpu *gpu)
+{
+    const struct gpu_grid *grid = gpu->grids;
+    return gpu->is_only_grid && grid && !grid->next && grid->cta_next == grid->cta_count;
+}
+
+/* How soon what memory does comes to an SM. */
+static uint64_t of_memory_ps(const struct gpu *gpu)
+{
+    return gpu_constants_are_awaited(gpu)
+               ? earlier(gpu->lookahead_ps, gpu_constants_lookahead_ps(gpu))
+               : gpu->lookahead_ps;
+}
+
+/* What was unknown when a window before this one was opened comes no earlier than its limit. */
 static uint64_t sm_limit(const struct gpu *gpu, uint64_t memory_ps, uint64_t sm_ps)
 {
+    uint64_t ahead_ps = none_waits(gpu) ? gpu->sm_ahead_alone_ps : gpu->sm_ahead_ps;
     uint64_t last_ps = memory_ps > sm_ps ? memory_ps : sm_ps;
-    return earlier(later(earlier(memory_ps, sm_ps), gpu->lookahead_ps),
-                   later(last_ps, gpu->lookahead_ps / 2));
+    uint64_t known_ps = earlier(later(memory_ps, of_memory_ps(gpu)), later(sm_ps, ahead_ps));
+    uint64_t limit_ps = earlier(known_ps, later(last_ps, gpu->stride_ps));
+    return limit_ps > gpu->window_ps ? limit_ps : gpu->window_ps;
 }
 
 /* When memory goes on by itself or by what it has not read yet. */
@@ -443,7 +492,7 @@ static bool window_open(struct window *window, struct gpu *gpu)
     *window = (struct window){
         .gpu = gpu,
         .sm_limit_ps = sm_limit(gpu, memory_ps, sm_ps),
-        .memory_limit_ps = earlier(earlier(sm_ps, answer_ps), later(memory_ps, gpu->lookahead_ps)),
+        .memory_limit_ps = earlier(earlier(sm_ps, answer_ps), later(memory_ps, of_memory_ps(gpu))),
         .dram_limit_ps = first_ps};
     return first_ps != ENGINE_NEVER;
 }
@@ -498,9 +547,7 @@ static bool step(struct gpu *gpu, uint64_t until_ps)
 
 bool gpu_is_last_cta(const struct gpu *gpu)
 {
-    const struct gpu_grid *grid = gpu->grids;
-    return gpu->is_only_grid && grid && !grid->next && grid->cta_next == grid->cta_count &&
-           grid->cta_ended + 1 == grid->cta_count;
+    return none_waits(gpu) && gpu->grids->cta_ended + 1 == gpu->grids->cta_count;
 }
 
 /* Grids may have come since. */

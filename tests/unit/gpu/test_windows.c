@@ -85,6 +85,18 @@ static void note_place(void *ctx, uint64_t cta, uint32_t sm, uint64_t cycle, boo
     out->places += place * UINT64_C(0x9e3779b97f4a7c15) >> 16; /* in any order */
 }
 
+/* All SMs share a second cache of constants, whose answers are known so long before they come; 0:
+ * none do. */
+static uint32_t constants_return_cycles;
+
+static void share_constants(struct model *model)
+{
+    if (constants_return_cycles) {
+        model->constant_l15_scope = TLB_PER_CLUSTER;
+        model->constant_l15_return_cycles = constants_return_cycles;
+    }
+}
+
 /* `before`: another launch that has filled TLBs and L2; NULL: none. */
 static bool run_as(struct outcome *out, const char *model, const struct program *program,
                    uint32_t threads, const struct program *before)
@@ -92,6 +104,7 @@ static bool run_as(struct outcome *out, const char *model, const struct program 
     static struct gpu_bench g;
     memset(out, 0, sizeof *out);
     assert_true(gpu_bench_load(&g, model));
+    share_constants(g.model);
     assert_true(gpu_bench_build(&g));
     assert_int_equal(gpu_set_threads(g.gpu, threads), 0);
     bool ran = !before || gpu_bench_run(&g, before->text, before->ctas, before->threads);
@@ -252,6 +265,34 @@ static void where_nothing_is_full_windows_change_no_time(void **state)
     }
 }
 
+/* Blocks ask for constants while others wait for the network, whose answers are known longer before
+ * they come. */
+static void constants_past_the_network_come_when_they_must(void **state)
+{
+    (void)state;
+    static struct outcome parted, whole;
+    static char text[2][8192];
+    static const char *const body =
+        "mov.u32 %r2, %ctaid.x;\nmul.wide.u32 %rd2, %r2, 4096;\nadd.u64 %rd2, %rd2, %rd0;\n" THREAD
+        "ld.global.u32 %r5, [%rd2+1048576];\nmov.u32 %r6, 0;\nLOOP:\n"
+        "ld.const.u32 %r4, [%rd2];\nadd.u32 %r5, %r5, %r4;\nadd.u64 %rd2, %rd2, 128;\n"
+        "add.u32 %r6, %r6, 1;\nsetp.lt.u32 %p1, %r6, 24;\n@%p1 bra LOOP;\n"
+        "ld.global.u32 %r7, [%rd2+2097152];\nadd.u32 %r5, %r5, %r7;\n"
+        "st.global.u32 [%rd1+524288], %r5;\n";
+    snprintf(text[0], sizeof text[0], "%s%s", body, NEVER(LATER));
+    snprintf(text[1], sizeof text[1], "%s%s", body, NEVER(RUNTIME));
+    struct program with = {"parted", text[0], 12, 32}, without = {"whole", text[1], 12, 32};
+    static const uint32_t cycles[] = {8, 20, 48, 200};
+    for (size_t i = 0; i < sizeof cycles / sizeof cycles[0]; i++) {
+        constants_return_cycles = cycles[i];
+        assert_true(run_as(&parted, "gtx780", &with, 2, &with));
+        assert_true(run_as(&whole, "gtx780", &without, 2, &without));
+        assert_int_equal(parted.cycles, whole.cycles);
+        assert_int_equal(parted.places, whole.places);
+    }
+    constants_return_cycles = 0;
+}
+
 static void the_first_fault_is_told_on_any_number_of_threads(void **state)
 {
     (void)state;
@@ -302,6 +343,7 @@ int main(void)
         cmocka_unit_test(a_warp_reads_the_fragment_that_it_has_just_stored),
         cmocka_unit_test(a_thread_reads_what_it_has_just_stored),
         cmocka_unit_test(where_nothing_is_full_windows_change_no_time),
+        cmocka_unit_test(constants_past_the_network_come_when_they_must),
         cmocka_unit_test(the_first_fault_is_told_on_any_number_of_threads),
         cmocka_unit_test(threads_are_counted_from_one),
     };
