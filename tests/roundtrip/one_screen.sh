@@ -27,10 +27,9 @@ diff -u - screen <<'SCREEN' || fail "the screen of gtx560ti"
   l1_tlb       32 MiB of 2 MiB pages, 16 entries, 1 set, lru, +27, per gpu
   l2_tlb       130 MiB of 2 MiB pages, 65 entries, 7 sets, lru, +74, per gpu
 
-  accesses     cg P1 371, cg P2 398, cg P2-miss 665, cg P3 472, cg P3-miss 739,
+  accesses     cg P1 371, cg P2 398, cg P2-miss 665, cg P3 472, cg P3-miss 740,
                cg P4 639, cg P5 1276, ca P1 116, ca P1-l2 377, ca P2 404,
-               ca P2-miss 682, ca P3 478, ca P3-miss 756, ca P3-table 746,
-               ca P4 655, ca P5 1293
+               ca P2-miss 682, ca P3 478, ca P3-miss 756, ca P4 655, ca P5 1293
   shared       32 banks of 4 B, latency 50 cycles
   in flight    mshr (0.98) of 128 entries
 
