@@ -145,7 +145,7 @@ static bool adds_own_value(const struct lower *l, const struct ptx_insn *insn)
     return data->kind == OPERAND_REG && l->regs[data->reg].divergent;
 }
 
-static bool holds(const struct lower *l, const struct ptx_insn *insn, enum when when)
+static bool fits(const struct lower *l, const struct ptx_insn *insn, enum when when)
 {
     switch (when) {
     case WHEN_FTZ:
@@ -176,7 +176,7 @@ static const struct row *find_row(const struct lower *l, const struct ptx_insn *
     for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].op == insn->op && rows[i].generation == lowering_rows(l->generation) &&
             (rows[i].type == TYPE_NONE || rows[i].type == insn->tuple.s) &&
-            holds(l, insn, rows[i].when))
+            fits(l, insn, rows[i].when))
             return &rows[i];
     return NULL;
 }
@@ -345,7 +345,7 @@ void lower_hold(struct lower *l, uint32_t pc, const struct ptx_insn *insn)
     for (uint32_t i = 0; i < sizeof held / sizeof *held; i++)
         if (held[i].generation == lowering_rows(l->generation) && held[i].op == insn->op &&
             (held[i].type == TYPE_NONE || held[i].type == insn->tuple.s) &&
-            holds(l, insn, held[i].when)) {
+            fits(l, insn, held[i].when)) {
             l->out[pc].held = held[i].sixteenths;
             return;
         }
