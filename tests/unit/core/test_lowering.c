@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <cmocka.h>
 
 #include "support/sm_bench.h"
@@ -51,6 +52,55 @@ static void an_operation_on_64_bits_issues_twice(void **state)
     assert_int_equal(measure(body, LOWERING_NONE, 1), 4);
     /* clock 0, xors 1 and 3, store 5, clock 6 */
     assert_int_equal(measure(body, LOWERING_HOPPER, 1), 6);
+}
+
+static void a_wide_product_holds_its_scheduler(void **state)
+{
+    (void)state;
+    static const char body[] =
+        STRETCH("mul.wide.u32 %rd5, %r9, %r9;\nmul.wide.u32 %rd6, %r9, %r10;\n"
+                "mul.wide.u32 %rd7, %r10, %r9;\nmul.wide.u32 %rd8, %r10, %r10;\n")
+            KEEP_WIDE("%rd5", "%rd6") "st.global.v2.u64 [%rd0+48], {%rd7, %rd8};\n";
+    bench_defaults(&b);
+    assert_int_equal(measure(body, LOWERING_NONE, 1), 6);
+    /* clock 0, products 1, 4, 8 and 11, two and a half cycles more than one apart, store 15 */
+    assert_int_equal(measure(body, LOWERING_HOPPER, 1), 16);
+}
+
+/* From a barrier with a number of threads in a register, or without, to the clock behind it. */
+static uint32_t barrier_cycles(const char *barrier)
+{
+    char body[256];
+    snprintf(body, sizeof body,
+             "mov.u32 %%r9, 32;\nmov.u32 %%r1, %%clock;\n%s\nmov.u32 %%r3, %%clock;\n"
+             "sub.u32 %%r4, %%r3, %%r1;\nst.global.u32 [%%rd0], %%r4;\n",
+             barrier);
+    bench_defaults(&b);
+    b.spec.unit[UNIT_BARRIER].latency_cycles = 30;
+    return measure(body, LOWERING_HOPPER, 32);
+}
+
+static void a_barrier_of_no_register_is_over_earlier(void **state)
+{
+    (void)state;
+    assert_int_equal(barrier_cycles("bar.sync 0;"), barrier_cycles("bar.sync 0, 32;"));
+    assert_int_equal(barrier_cycles("bar.sync 0, %r9;") - barrier_cycles("bar.sync 0;"), 10);
+}
+
+static void barriers_let_warps_go_one_after_the_other(void **state)
+{
+    (void)state;
+    static const char body[] =
+        "mov.u32 %r1, %tid.x;\nbar.sync 0;\nmov.u32 %r2, %clock;\nbar.sync 0;\n"
+        "shr.u32 %r3, %r1, 5;\nmul.wide.u32 %rd1, %r3, 4;\nadd.u64 %rd1, %rd1, %rd0;\n"
+        "st.global.u32 [%rd1], %r2;\n";
+    bench_defaults(&b);
+    b.spec.barrier_release_cycles = 7;
+    assert_true(run(body, 128));
+    for (uint32_t i = 1; i < 4; i++) {
+        assert_int_equal(b.out[i] - b.out[i - 1], 7);
+    }
+    bench_free(&b);
 }
 
 static void what_folds_takes_no_time(void **state)
@@ -309,6 +359,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_operation_on_64_bits_issues_twice),
+        cmocka_unit_test(a_wide_product_holds_its_scheduler),
+        cmocka_unit_test(a_barrier_of_no_register_is_over_earlier),
+        cmocka_unit_test(barriers_let_warps_go_one_after_the_other),
         cmocka_unit_test(what_folds_takes_no_time),
         cmocka_unit_test(a_folded_instruction_waits_for_a_load_without_a_slot),
         cmocka_unit_test(an_address_takes_its_sum_unless_the_sum_is_stored_too),
