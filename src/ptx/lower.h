@@ -39,8 +39,7 @@ struct lowered {
     bool aggregated; /* an atomic of one lane for the whole warp */
     bool apart;      /* its warp issues nothing until it is over */
     uint16_t stall_cycles; /* apart: beside its unit's latency; else until its warp issues again */
-    uint8_t
-        early_cycles;    /* a barrier is over before one whose number of threads is in a register */
+    uint8_t early_cycles;  /* a barrier is over so long before its unit says */
     uint8_t late_cycles; /* so much later than its unit has it, its result is where it is needed */
     struct lowered_rare rare[LOWER_OPERANDS];
     uint8_t turns; /* the last branch of a loop that is unrolled: times, of any number of turns */

@@ -2,7 +2,7 @@
  * Results that are later where they are needed than in the unit that has them: a predicate at what
  * issues under it, and what crosses from one pipe of arithmetic to the other. A result has one time
  * for all that need it: the first one's; a predicate that of a guard, if there is one. And what
- * lanes wait for where they meet.
+ * lanes wait for where they meet, and which barriers are over earlier than their unit says.
  */
 #include "ptx/lower/lower.h"
 
@@ -21,6 +21,11 @@ static const uint8_t other_pipe_cycles[] = {
 static const uint8_t meeting_cycles[] = {
     [LOWERING_HOPPER] = 0,
 #define MEETING(generation, cycles) [LOWERING_##generation] = (cycles),
+#include "isa/lowering.def"
+};
+
+static const uint8_t constant_barrier_cycles[] = {
+#define CONSTANT_BARRIER(generation, cycles) [LOWERING_##generation] = (cycles),
 #include "isa/lowering.def"
 };
 
@@ -106,4 +111,20 @@ uint8_t lower_late(const struct lower *l, uint32_t pc)
 uint32_t lower_meeting_cycles(const struct lower *l)
 {
     return meeting_cycles[l->generation];
+}
+
+/* Neither its number nor that of its threads is in a register. */
+static bool is_constant_barrier(const struct ptx_insn *insn)
+{
+    bool constant = isa_row(insn->op)->unit == UNIT_BARRIER;
+    for (uint32_t i = 0; constant && i < insn->operand_count; i++)
+        constant = insn->operands[i].kind != OPERAND_REG;
+    return constant;
+}
+
+uint8_t lower_early(const struct lower *l, uint32_t pc)
+{
+    return is_constant_barrier(&l->func->insns[pc])
+               ? constant_barrier_cycles[lowering_rows(l->generation)]
+               : 0;
 }

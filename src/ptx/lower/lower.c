@@ -46,7 +46,9 @@ int ptx_lower(struct lowered *out, const struct ptx_func *func, enum lowering ge
     }
     for (uint32_t pc = 0; rc == 0 && pc < func->insn_count; pc++) {
         out[pc].folded = out[pc].slots == 0 && (l.folded[pc] || l.dead[pc]);
-        out[pc].held = out[pc].slots < LOWER_ONE ? 0 : out[pc].held;
+        if (out[pc].slots < LOWER_ONE)
+            out[pc].held = 0; /* it issues beside another */
+        out[pc].early_cycles = lower_early(&l, pc);
         out[pc].late_cycles = lower_late(&l, pc);
     }
     arena_destroy(l.arena);

@@ -91,6 +91,8 @@ void lower_add(struct lower *l, uint32_t pc, uint32_t unit, uint32_t slots);
  * marking takes where lanes meet, and waiting there, beside their slots. */
 uint8_t lower_late(const struct lower *l, uint32_t pc);
 uint32_t lower_meeting_cycles(const struct lower *l);
+/* So many cycles before its unit says a barrier is over. */
+uint8_t lower_early(const struct lower *l, uint32_t pc);
 
 /* balance.c */
 void lower_balance(struct lower *l);

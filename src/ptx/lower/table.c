@@ -6,12 +6,12 @@ enum when {
     WHEN_FTZ,
     WHEN_NO_FTZ,
     WHEN_AGAIN,
-    WHEN_UNIFORM,
+    WHEN_GLOBAL,
+    WHEN_UNIFORM, /* from here on of atomics that one lane does for all */
     WHEN_UNIFORM_DEAD,
     WHEN_COUNTED,
     WHEN_COUNTED_DEAD,
-    WHEN_SCANNED,
-    WHEN_GLOBAL
+    WHEN_SCANNED
 };
 
 struct row {
@@ -154,6 +154,8 @@ static bool fits(const struct lower *l, const struct ptx_insn *insn, enum when w
         return insn->mods[MODC_FTZ] == MOD_NONE;
     case WHEN_AGAIN:
         return divides_again(l, insn);
+    case WHEN_GLOBAL:
+        return insn->space[0] == SPACE_GLOBAL || insn->space[0] == SPACE_NONE;
     case WHEN_UNIFORM:
         return is_at_one_place(l, insn);
     case WHEN_UNIFORM_DEAD:
@@ -162,8 +164,6 @@ static bool fits(const struct lower *l, const struct ptx_insn *insn, enum when w
         return is_at_one_place(l, insn) && adds_constant(l, insn);
     case WHEN_COUNTED_DEAD:
         return is_at_one_place(l, insn) && adds_constant(l, insn) && !has_result(l, insn);
-    case WHEN_GLOBAL:
-        return insn->space[0] == SPACE_GLOBAL || insn->space[0] == SPACE_NONE;
     case WHEN_SCANNED:
         return is_at_one_place(l, insn) && adds_own_value(l, insn) && has_result(l, insn);
     default:
@@ -326,20 +326,6 @@ static void add_own(struct lower *l, uint32_t pc)
     l->out[pc].aggregated = row->when >= WHEN_UNIFORM;
 }
 
-static const uint8_t constant_barrier_cycles[] = {
-#define CONSTANT_BARRIER(generation, cycles) [LOWERING_##generation] = (cycles),
-#include "isa/lowering.def"
-};
-
-/* Neither its number nor that of its threads is in a register. */
-static bool is_constant_barrier(const struct ptx_insn *insn)
-{
-    bool constant = isa_row(insn->op)->unit == UNIT_BARRIER;
-    for (uint32_t i = 0; constant && i < insn->operand_count; i++)
-        constant = insn->operands[i].kind != OPERAND_REG;
-    return constant;
-}
-
 void lower_hold(struct lower *l, uint32_t pc, const struct ptx_insn *insn)
 {
     for (uint32_t i = 0; i < sizeof held / sizeof *held; i++)
@@ -376,7 +362,5 @@ void lower_table(struct lower *l)
             add_rare(l, pc);
             lower_hold(l, pc, &l->func->insns[pc]);
             add_packing(l, pc);
-            if (is_constant_barrier(&l->func->insns[pc]))
-                l->out[pc].early_cycles = constant_barrier_cycles[lowering_rows(l->generation)];
         }
 }
