@@ -67,6 +67,17 @@ static void a_wide_product_holds_its_scheduler(void **state)
     assert_int_equal(measure(body, LOWERING_HOPPER, 1), 16);
 }
 
+/* ptxas makes FLO or POPC of 32 bits one instruction, and of 64 bits several. */
+static void counts_of_bits_issue_as_often_as_ptxas_has_them(void **state)
+{
+    (void)state;
+    bench_defaults(&b);
+    assert_int_equal(measure(STRETCH("bfind.u32 %r2, %r9;\n"), LOWERING_HOPPER, 1), 12);
+    assert_int_equal(measure(STRETCH("clz.b32 %r2, %r9;\n"), LOWERING_HOPPER, 1), 13);
+    assert_int_equal(measure(STRETCH("bfind.u64 %r2, %rd9;\n"), LOWERING_HOPPER, 1), 13);
+    assert_int_equal(measure(STRETCH("popc.b64 %r2, %rd9;\n"), LOWERING_HOPPER, 1), 14);
+}
+
 /* From a barrier with a number of threads in a register, or without, to the clock behind it. */
 static uint32_t barrier_cycles(const char *barrier)
 {
@@ -360,6 +371,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_operation_on_64_bits_issues_twice),
         cmocka_unit_test(a_wide_product_holds_its_scheduler),
+        cmocka_unit_test(counts_of_bits_issue_as_often_as_ptxas_has_them),
         cmocka_unit_test(a_barrier_of_no_register_is_over_earlier),
         cmocka_unit_test(barriers_let_warps_go_one_after_the_other),
         cmocka_unit_test(what_folds_takes_no_time),
