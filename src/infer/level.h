@@ -174,12 +174,6 @@ const struct walk_filler *level_filler_of_twice(const struct level *level);
 /* Ends `in_pages`: from here on no page is read ahead. */
 void level_leave_pages(struct level *level);
 
-/* What goes with rings that read each line twice by themselves. */
-const struct walk_filler *level_filler_of_twice(const struct level *level);
-
-/* From here on rings are walked as if all their pages were translated. */
-void level_leave_pages(struct level *level);
-
 /* Adds the latencies to level->seen. */
 int level_saw(struct level *level, const struct sample *latencies);
 void level_free(struct level *level);
