@@ -154,6 +154,12 @@ static inline bool level_heard(const struct level *level, uint32_t cycles)
     return !level->front || cycles > level->front->timing.threshold;
 }
 
+/* Of hits, that noise makes slow. */
+static inline double level_slow_share(const struct level *level)
+{
+    return (double)level->timing.false_slow / (double)(level->timing.hit_records + 1);
+}
+
 /* What the clock says of what takes so long here: the mirror's other side. */
 static inline double level_cycles(const struct level *level, double cycles)
 {

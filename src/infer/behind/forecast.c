@@ -95,24 +95,12 @@ static int record(struct forecast *f, struct period *period, unsigned turn)
 
 /* ---- predicting ---- */
 
-static uint32_t draw_victim(struct forecast *f)
+static bool read_line(struct forecast *f, uint32_t line)
 {
-    const struct policy_result *policy = &f->level->result->policy;
-    double at = rng_double(&f->rng);
-    uint32_t way = 0;
-    while (way + 1 < f->ways && at >= policy->probability[way]) {
-        at -= policy->probability[way++];
-    }
-    return way;
-}
-
-static bool read_drawn(struct forecast *f, struct policy_set *set, uint32_t line)
-{
-    bool hit;
-    uint32_t way = policy_set_place(set, line, &hit);
-    way = way < set->ways ? way : draw_victim(f);
-    set->line[way] = line;
-    return hit;
+    struct policy_set *set = &f->set[f->set_of[line]];
+    const double *probability = f->level->result->policy.probability;
+    return f->kind == POLICY_COUNT ? policy_set_read_drawn(set, line, probability, &f->rng)
+                                   : policy_set_read(set, line);
 }
 
 /* Hits of one period, after those before it, in caches of so many sets and this hash. */
@@ -127,19 +115,11 @@ static size_t hits_of(struct forecast *f, const struct period *period, size_t se
         size_t at = i % f->count;
         if (period->heard[i % (f->recorded * f->count)]) {
             uint32_t line = (uint32_t)(period->ring[at] / f->level->line.bytes);
-            struct policy_set *set = &f->set[f->set_of[line]];
-            bool hit =
-                f->kind == POLICY_COUNT ? read_drawn(f, set, line) : policy_set_read(set, line);
+            bool hit = read_line(f, line);
             hits += hit && i + f->count >= all;
         }
     }
     return hits;
-}
-
-/* Of hits, that noise makes slow, at most. */
-static double slow_share(const struct level *level)
-{
-    return (double)level->timing.false_slow / (double)(level->timing.hit_records + 1);
 }
 
 /* What hits in all periods, by one hash. */
@@ -152,7 +132,7 @@ static double draw_hits(struct forecast *f, size_t sets)
     for (size_t i = 0; i < f->orders; i++) {
         hits += (double)hits_of(f, &f->period[i], sets);
     }
-    return (1 - 0.5 * slow_share(f->level)) * hits;
+    return (1 - 0.5 * level_slow_share(f->level)) * hits;
 }
 
 static double mean_hits(struct forecast *f, size_t sets, unsigned hashes, double *squares)
@@ -196,7 +176,7 @@ static void choose(struct forecast *f, struct choice *out, size_t middle)
     for (size_t i = 0; i < count; i++) {
         mean[i] = mean_hits(f, first + i, limits.hashes, &squares[i]);
     }
-    double misfit = (limits.misfit + 0.25 * slow_share(f->level)) * f->hits;
+    double misfit = (limits.misfit + 0.25 * level_slow_share(f->level)) * f->hits;
     for (size_t i = 0; i < count; i++) {
         size_t before = i ? i - 1 : i, after = i + 1 < count ? i + 1 : i;
         double variance = (squares[before] + squares[i] + squares[after]) / 3 + 1 + misfit * misfit;

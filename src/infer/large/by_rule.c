@@ -81,27 +81,11 @@ struct by_rule {
 
 /* ---- a modelled set ---- */
 
-static uint32_t draw_victim(const struct by_rule *b, struct rng *rng)
-{
-    const double *probability = b->level->result->policy.probability;
-    double at = rng_double(rng);
-    uint32_t way = 0;
-    while (way + 1 < b->ways && at >= probability[way]) {
-        at -= probability[way++];
-    }
-    return way;
-}
-
 static bool read_line(struct by_rule *b, uint32_t line, struct rng *rng)
 {
-    bool hit;
-    if (b->kind != POLICY_COUNT) {
-        return policy_set_read(&b->set, line);
-    }
-    uint32_t way = policy_set_place(&b->set, line, &hit);
-    way = way < b->ways ? way : draw_victim(b, rng);
-    b->set.line[way] = line;
-    return hit;
+    const double *probability = b->level->result->policy.probability;
+    return b->kind == POLICY_COUNT ? policy_set_read_drawn(&b->set, line, probability, rng)
+                                   : policy_set_read(&b->set, line);
 }
 
 static uint32_t draw_poisson(double mean, struct rng *rng)
@@ -167,17 +151,11 @@ static double mean_hits(struct by_rule *b, double lines, double *deviation)
 
 /* ---- from hits to sets ---- */
 
-/* Of hits, that noise makes slow. */
-static double slow_share(const struct level *level)
-{
-    return (double)level->timing.false_slow / (double)(level->timing.hit_records + 1);
-}
-
 /* Sets that make so many hits of the readings so far, if a set has so many in the mean. */
 static void take_sets(struct by_rule *b)
 {
     double readings = b->readings;
-    double hits = b->hits / (1 - fmin(slow_share(b->level), limits.most_slow));
+    double hits = b->hits / (1 - fmin(level_slow_share(b->level), limits.most_slow));
     b->sets = fmax(1, hits / readings / b->mean);
     double variance = b->sets * readings * b->deviation * b->deviation + b->doubtful;
     b->error = sqrt(variance) / (readings * b->mean);
@@ -305,7 +283,7 @@ static void tell(const struct by_rule *b, const struct told *told)
 static int judge(const struct by_rule *b)
 {
     double misfit = b->kind == POLICY_COUNT ? limits.drawn_misfit : limits.misfit;
-    misfit += limits.slow_misfit * slow_share(b->level);
+    misfit += limits.slow_misfit * level_slow_share(b->level);
     double half = limits.deviations * b->error + misfit * b->sets, nearest = round(b->sets);
     double low = b->sets - half, high = b->sets + half;
     bool narrow = half < limits.narrow * b->sets;

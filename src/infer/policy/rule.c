@@ -89,3 +89,23 @@ bool policy_set_read(struct policy_set *set, uint32_t line)
     use(set, way, !hit);
     return hit;
 }
+
+static uint32_t draw_way(const double *probability, uint32_t ways, struct rng *rng)
+{
+    double at = rng_double(rng);
+    uint32_t way = 0;
+    while (way + 1 < ways && at >= probability[way]) {
+        at -= probability[way++];
+    }
+    return way;
+}
+
+bool policy_set_read_drawn(struct policy_set *set, uint32_t line, const double *probability,
+                           struct rng *rng)
+{
+    bool hit;
+    uint32_t way = policy_set_place(set, line, &hit);
+    way = way < set->ways ? way : draw_way(probability, set->ways, rng);
+    set->line[way] = line;
+    return hit;
+}

@@ -79,6 +79,9 @@ void policy_set_scramble(struct policy_set *set, uint32_t first, struct rng *rng
 uint32_t policy_set_place(const struct policy_set *set, uint32_t line, bool *hit);
 /* Reads a line: true when it hit. After a miss the line is in the set. */
 bool policy_set_read(struct policy_set *set, uint32_t line);
+/* The same where victims are drawn, by the probabilities of the ways: no rule is asked. */
+bool policy_set_read_drawn(struct policy_set *set, uint32_t line, const double *probability,
+                           struct rng *rng);
 
 /* The way with the least state, the first of several: a victim for rules that keep times. */
 static inline uint32_t policy_set_least(struct policy_set *set)
