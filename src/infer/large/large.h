@@ -23,14 +23,14 @@ int to_and_fro(struct level *level, size_t *held, bool *answered);
 /* One reading of so many lines, as many as to_and_fro_most_lines() at most, from another place each
  * run. Lines that begin or end a page, and may miss translation, count as their neighbours do. */
 struct held_count {
-    size_t lines, hits; /* that were read; theirs, on the way back and there again */
-    size_t doubtful;    /* lines whose neighbours differ, of those that count as these */
-    bool elsewhere;     /* of run 0: many lines are in another part */
+    size_t hits;     /* on the way back and there again */
+    size_t doubtful; /* lines whose neighbours differ, of those that count as these */
+    bool elsewhere;  /* of run 0: many lines are in another part */
 };
 size_t to_and_fro_most_lines(const struct level *level);
 int to_and_fro_count(struct level *level, struct held_count *out, size_t lines, unsigned run);
-/* by_rule.c: the sets and the size, where the policy is known and lines do not leave in the order
- * in which they came. */
+/* by_rule.c: the sets and the size by the policy, where what all sets hold together does not tell
+ * them. */
 int large_sets_by_rule(struct level *level);
 
 #endif

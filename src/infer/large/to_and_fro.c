@@ -35,10 +35,10 @@ static const struct {
     .rounds = 6,        /* numbers of lines that are tried */
     .reads = 3,         /* of each, where noise is: a line that hits once is held */
     .each = 4,          /* loads of a line at most: those that are held are read twice */
-    .window_rest = 256, /* of them: less, for what else is kept there */
+    .window_bits = 48,  /* lines whose bits have room where a record of a window has */
+    .window_rest = 256, /* lines: less than these, for what else is kept there */
     .page = 4096,       /* bytes: the least page of translation */
     .page_lines = 4,    /* of a page at least, for its ends not to count */
-    .window_bits = 48,  /* lines whose bits have room where a record of a window has */
     .spread_ways = 3,   /* by the root of the ways: what is read at first beyond what fits in order,
                            as parts of that, as in geometry/held.c */
     .longer = 1.25,     /* times the lines that left a set short: the next, at least */
@@ -187,18 +187,19 @@ static size_t telling_line(const struct reading *r, uint64_t base, size_t i)
                                                         : i;
 }
 
-/* Neighbours on both sides of a line that does not tell: as often as they differ, it may. */
+static bool is_held(const struct reading *r, unsigned way, size_t line)
+{
+    return r->held[way][way == BACK ? line : r->lines - 1 - line];
+}
+
+/* Where the neighbours on both sides of a line that does not tell differ, it is as doubtful. */
 static void count_way(struct held_count *out, const struct reading *r, uint64_t base, unsigned way)
 {
     for (size_t i = 0; i < r->lines; i++) {
         size_t by = telling_line(r, base, i), beyond = by > i ? i - 2 : i + 2;
-        const bool *held = r->held[way];
-        bool ahead = way == BACK; /* the bits of the way there again begin with the last line */
-        out->hits += held[ahead ? by : r->lines - 1 - by];
-        if (by != i && beyond < r->lines) {
-            out->doubtful += held[ahead ? by : r->lines - 1 - by] !=
-                             held[ahead ? beyond : r->lines - 1 - beyond];
-        }
+        out->hits += is_held(r, way, by);
+        out->doubtful +=
+            by != i && beyond < r->lines && is_held(r, way, by) != is_held(r, way, beyond);
     }
 }
 
@@ -207,7 +208,7 @@ int to_and_fro_count(struct level *level, struct held_count *out, size_t lines, 
     uint64_t places = to_and_fro_most_lines(level) / lines;
     uint64_t base = (places ? run % places : 0) * lines * level->line.bytes;
     struct reading r;
-    *out = (struct held_count){.lines = lines};
+    *out = (struct held_count){.hits = 0};
     int rc = reading_create(&r, level, lines);
     rc = rc ? rc : read_once(&r, base, run > 0, run);
     if (rc == 0) {
