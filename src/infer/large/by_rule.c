@@ -180,7 +180,7 @@ static int add_reading(struct by_rule *b)
     if (rc == 0 && count.elsewhere) {
         rc = lab_undecided(b->level->lab, "lines of another part are held as well");
     }
-    if (rc == 0 && (count.hits == 0)) {
+    if (rc == 0 && count.hits == 0) {
         rc = lab_undecided(b->level->lab, "of %zu lines read to and fro none is held", b->each);
     }
     b->hits += (double)count.hits;

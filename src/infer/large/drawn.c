@@ -498,11 +498,11 @@ static int find_held(struct level *level, size_t *held)
     const char *name = level->result->policy.name;
     bool in_order = strcmp(name, "lru") == 0 || strcmp(name, "fifo") == 0;
     int rc = in_order ? level_held(level, held) : large_sets_by_rule(level);
-    if (rc == INFER_UNDECIDED && in_order) {
-        *held = 0;
-        return large_sets_by_rule(level);
+    if (rc != INFER_UNDECIDED) {
+        return rc;
     }
-    return rc == INFER_UNDECIDED ? level_held(level, held) : rc;
+    *held = 0;
+    return in_order ? large_sets_by_rule(level) : level_held(level, held);
 }
 
 /* The same, where no rows tell how many sets there are. */
