@@ -62,11 +62,9 @@ static void walk_back(struct toy *toy, uint32_t *bits, uint32_t *later, uint32_t
 static int answer(void *ctx, struct trace *trace)
 {
     struct toy *toy = ctx;
-    uint64_t count = 0, slack = 0, base = 0;
-    trace_request_u64(&trace->request, "count", &count);
-    trace_request_u64(&trace->request, "base", &base);
-    uint32_t first = (uint32_t)(base / LINE);
-    trace_request_u64(&trace->request, "slack", &slack);
+    const struct trace_request *request = &trace->request;
+    uint64_t count = toy_number(request, "count", 1), slack = toy_number(request, "slack", 0);
+    uint32_t first = (uint32_t)(toy_number(request, "base", 0) / LINE);
     assert_in_range(first + count, 1, MOST_LINES);
     size_t words = (count + BITS - 1) / BITS;
     uint32_t *bits = calloc(2 * words, sizeof *bits), later[2] = {0};
