@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/toy_source.h"
 #include "support/unchecked.h"
 #include "util/error.h"
 #include "util/rng.h"
@@ -360,12 +361,6 @@ struct walk_request {
     enum toy_path path;
 };
 
-static uint64_t number(const struct trace_request *request, const char *name, uint64_t otherwise)
-{
-    uint64_t value;
-    return trace_request_u64(request, name, &value) ? value : otherwise;
-}
-
 static uint32_t offset_of(const struct walk_request *w, uint64_t element)
 {
     return w->ring ? w->ring[element % w->count] : (uint32_t)(element % w->count * w->stride);
@@ -384,18 +379,18 @@ static void parse_walk(struct walk_request *w, const struct toy_config *config,
 {
     *w = (struct walk_request){.ring = request->ring, .count = request->ring_count};
     w->path = path_of(config, trace_request_text(request, "op"));
-    w->bytes = number(request, "bytes", 16384);
-    w->stride = number(request, "stride", 128);
-    w->scale = number(request, "scale", 1);
+    w->bytes = toy_number(request, "bytes", 16384);
+    w->stride = toy_number(request, "stride", 128);
+    w->scale = toy_number(request, "scale", 1);
     if (!w->ring) {
         w->count = (w->bytes + w->stride - 1) / w->stride;
     }
-    w->touch = number(request, "touch", 0);
-    w->touch_stride = number(request, "touch_stride", 32);
-    w->warm = number(request, "warm", w->touch ? 4 : w->count);
-    w->window = number(request, "window", w->count < 1024 ? w->count : 1024);
-    w->windows = number(request, "windows", 1);
-    w->spread = number(request, "spread", 0);
+    w->touch = toy_number(request, "touch", 0);
+    w->touch_stride = toy_number(request, "touch_stride", 32);
+    w->warm = toy_number(request, "warm", w->touch ? 4 : w->count);
+    w->window = toy_number(request, "window", w->count < 1024 ? w->count : 1024);
+    w->windows = toy_number(request, "windows", 1);
+    w->spread = toy_number(request, "spread", 0);
 }
 
 static void begin_launch(struct toy_gpu *toy, const struct walk_request *w)
@@ -469,8 +464,8 @@ static int answer_average(struct toy_gpu *toy, struct trace *trace)
 {
     struct walk_request w;
     parse_walk(&w, &toy->config, &trace->request);
-    uint64_t loads = number(&trace->request, "loads", 1024),
-             repeats = number(&trace->request, "repeats", 1);
+    uint64_t loads = toy_number(&trace->request, "loads", 1024),
+             repeats = toy_number(&trace->request, "repeats", 1);
     double cycles[64] = {0}, counts[64];
     for (uint64_t r = 0; r < repeats && r < 64; r++) {
         begin_launch(toy, &w);
@@ -496,9 +491,11 @@ static int refuse(struct trace *trace)
     return 0;
 }
 
-static int answer(struct toy_gpu *toy, struct trace *trace)
+static int answer(void *ctx, struct trace *trace)
 {
+    struct toy_gpu *toy = ctx;
     const char *probe = trace->request.probe;
+    toy->requests++;
     if (strcmp(probe, "chase") == 0) {
         return answer_chase(toy, trace);
     }
@@ -515,25 +512,10 @@ static int answer(struct toy_gpu *toy, struct trace *trace)
     return error_set(SONDE_EUSAGE, "no probe %s", probe);
 }
 
-static int toy_get(void *ctx, const struct trace **out, const struct trace_request *request)
+static int get(void *ctx, const struct trace **out, const struct trace_request *request)
 {
     struct toy_gpu *toy = ctx;
-    char key[TRACE_KEY_MAX];
-    trace_request_key(request, key);
-    *out = traceset_find(toy->set, key);
-    if (*out) {
-        return 0;
-    }
-    toy->requests++;
-    struct trace trace = {.request = *request};
-    uint32_t *ring = NULL;
-    if (request->ring) {
-        ring = malloc(request->ring_count * sizeof *ring);
-        memcpy(ring, request->ring, request->ring_count * sizeof *ring);
-        trace.request.ring = ring;
-    }
-    int rc = answer(toy, &trace);
-    return rc ? rc : traceset_add(toy->set, &trace, out);
+    return toy_get(toy->set, answer, toy, out, request);
 }
 
 struct toy_gpu *toy_create(const struct toy_config *config)
@@ -564,7 +546,7 @@ void toy_destroy(struct toy_gpu *toy)
 
 struct trace_source toy_source(struct toy_gpu *toy)
 {
-    return (struct trace_source){.get = toy_get, .ctx = toy};
+    return (struct trace_source){.get = get, .ctx = toy};
 }
 
 uint64_t toy_loads(const struct toy_gpu *toy)

@@ -181,13 +181,6 @@ static uint32_t load(struct gpu *gpu, uint64_t address)
     return load_of(gpu, 0, address);
 }
 
-static uint64_t number(const struct trace_request *request, const char *name)
-{
-    uint64_t value = 0;
-    trace_request_u64(request, name, &value);
-    return value;
-}
-
 /* In a walk over 5 pages, or a few more, page 3 is never there. */
 static void forget_page(struct tlb *tlb, const struct trace_request *request, uint64_t scale)
 {
@@ -204,13 +197,13 @@ static void forget_page(struct tlb *tlb, const struct trace_request *request, ui
 static int chase(struct gpu *gpu, struct trace *trace)
 {
     const struct trace_request *request = &trace->request;
-    size_t window = number(request, "window"), windows = number(request, "windows");
+    size_t window = toy_number(request, "window", 0), windows = toy_number(request, "windows", 0);
     size_t count = request->ring_count;
-    uint64_t scale = number(request, "scale"), warm = number(request, "warm");
+    uint64_t scale = toy_number(request, "scale", 0), warm = toy_number(request, "warm", 0);
     struct toy_walk walk = toy_walk_begin(window, windows);
     for (size_t w = 0; w < windows; w++) {
         load(gpu, OWN); /* the launch's own */
-        bool warms = w == 0 || !number(request, "persist");
+        bool warms = w == 0 || !toy_number(request, "persist", 0);
         size_t from = w * window % count;
         uint64_t before = warms ? warm : 0;
         for (uint64_t i = 0; i < before; i++) {
@@ -233,8 +226,9 @@ static int chase(struct gpu *gpu, struct trace *trace)
 static int scope(struct gpu *gpu, struct trace *trace)
 {
     const struct trace_request *request = &trace->request;
-    uint64_t scale = number(request, "scale"), other = SMS, sms = SMS, sm = number(request, "sm");
-    size_t again = number(request, "again");
+    uint64_t scale = toy_number(request, "scale", 0), other = SMS, sms = SMS,
+             sm = toy_number(request, "sm", 0);
+    size_t again = toy_number(request, "again", 0);
     uint32_t latency[64];
     bool named = trace_request_u64(request, "other", &other);
     assert_true(again <= sizeof latency / sizeof *latency);
