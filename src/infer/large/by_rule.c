@@ -309,7 +309,8 @@ static bool is_known(const struct policy_result *policy, size_t ways)
     bool drawn = policy->probability_count > 0 && policy->serial != SERIAL_YES;
     bool ruled =
         policy->probability_count == 0 && kind != POLICY_COUNT && !policy_rule(kind)->outlasts_wash;
-    return policy->confidence > 0 && (ruled || (drawn && policy->probability_count == ways));
+    return policy->confidence > 0 && policy->equivalent_count == 0 &&
+           (ruled || (drawn && policy->probability_count == ways));
 }
 
 static bool applies(const struct level *level)

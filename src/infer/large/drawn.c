@@ -498,7 +498,7 @@ static int find_held(struct level *level, size_t *held)
     const char *name = level->result->policy.name;
     bool in_order = strcmp(name, "lru") == 0 || strcmp(name, "fifo") == 0;
     int rc = in_order ? level_held(level, held) : large_sets_by_rule(level);
-    if (rc != INFER_UNDECIDED) {
+    if (!lab_soft(rc)) { /* told, or an error */
         return rc;
     }
     *held = 0;
