@@ -207,6 +207,12 @@ uint64_t saved_plain_u64(const json_t *owner, const char *key, uint64_t fallback
                : fallback;
 }
 
+bool saved_kind(struct saved_value *out, const json_t *row, const char *pattern, const char *op)
+{
+    return strcmp(saved_text(row, "pattern", ""), pattern) == 0 &&
+           strcmp(saved_text(row, "op", ""), op) == 0 && saved_value(out, row, "latency");
+}
+
 bool saved_pattern(double *cycles, const json_t *root, const char *pattern)
 {
     size_t i;

@@ -42,6 +42,10 @@ bool saved_u64(uint64_t *out, const json_t *owner, const char *key);
  * it was not measured. */
 bool saved_pattern(double *cycles, const json_t *root, const char *pattern);
 
+/* The latency of a row of `latency_patterns`. False: it was not measured, or the row is of other
+ * loads than those of this kind of access and op. */
+bool saved_kind(struct saved_value *out, const json_t *row, const char *pattern, const char *op);
+
 /* Texts and numbers that are no attributes; the fallback where they are missing. */
 const char *saved_text(const json_t *owner, const char *key, const char *fallback);
 uint64_t saved_plain_u64(const json_t *owner, const char *key, uint64_t fallback);

@@ -316,8 +316,7 @@ static struct kinds kinds_of(const json_t *rows, const char *op, double span, do
     json_array_foreach(rows, i, row)
     {
         struct saved_value value;
-        if (strcmp(saved_text(row, "pattern", ""), "P4") != 0 ||
-            strcmp(saved_text(row, "op", ""), op) != 0 || !saved_value(&value, row, "latency")) {
+        if (!saved_kind(&value, row, "P4", op)) {
             continue;
         }
         double loads = json_number_of(row, "loads");
@@ -352,8 +351,7 @@ static double mean_of(const json_t *rows, const char *op, const char *pattern)
     json_array_foreach(rows, i, row)
     {
         struct saved_value value;
-        if (strcmp(saved_text(row, "pattern", ""), pattern) == 0 &&
-            strcmp(saved_text(row, "op", ""), op) == 0 && saved_value(&value, row, "latency")) {
+        if (saved_kind(&value, row, pattern, op)) {
             sum += value.value * json_number_of(row, "loads");
             loads += json_number_of(row, "loads");
         }

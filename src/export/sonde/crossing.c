@@ -40,9 +40,7 @@ static void kinds_of_memory(struct kinds *kinds, const json_t *root, const char 
     json_array_foreach(json_object_get(root, "latency_patterns"), i, row)
     {
         struct saved_value value;
-        bool is_of_memory = strcmp(saved_text(row, "pattern", ""), "P4") == 0 &&
-                            strcmp(saved_text(row, "op", ""), op) == 0;
-        if (is_of_memory && saved_value(&value, row, "latency") && kinds->count < MOST_KINDS) {
+        if (saved_kind(&value, row, "P4", op) && kinds->count < MOST_KINDS) {
             kinds->cycles[kinds->count] = value.value;
             kinds->loads[kinds->count] = json_number_of(row, "loads");
             kinds->all_loads += kinds->loads[kinds->count++];

@@ -55,8 +55,7 @@ static struct kind kind_of(const json_t *root, const char *op, const char *patte
     json_array_foreach(json_object_get(root, "latency_patterns"), i, row)
     {
         struct saved_value value;
-        if (strcmp(saved_text(row, "pattern", ""), pattern) != 0 ||
-            strcmp(saved_text(row, "op", ""), op) != 0 || !saved_value(&value, row, "latency")) {
+        if (!saved_kind(&value, row, pattern, op)) {
             continue;
         }
         double loads = json_number_of(row, "loads");
