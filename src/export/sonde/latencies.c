@@ -385,6 +385,17 @@ static void plan_translation(struct latency_plan *plan, const struct model_text 
     plan->walker = rest(walk, (double)plan->walker_levels * plan->l2_hit);
 }
 
+/* What a miss of a cache of constants or of textures takes, as if it were a load's; 0: not told. */
+static double taken_by(const struct latency_plan *plan, const struct model_text *t,
+                       const json_t *cache, uint32_t sector, bool by_port)
+{
+    struct saved_value penalty;
+    double hit;
+    bool is_told =
+        latency(&hit, plan, cache, "hit_latency") && saved_value(&penalty, cache, "miss_penalty");
+    return is_told ? hit + penalty.value - way_more(t, fetched_bytes(cache, sector), by_port) : 0;
+}
+
 /* The outermost cache of constants, whose misses go to L2; NULL: not known. */
 static const json_t *outer_constants(const struct model_text *t)
 {
@@ -394,42 +405,21 @@ static const json_t *outer_constants(const struct model_text *t)
                                                       : NULL;
 }
 
-/* What a miss of such a cache takes, as if it were a load's; 0: not told. */
+/* What a miss of it takes. What a cluster fetches takes nothing of an SM's port. */
 static double taken_by_constants(const struct latency_plan *plan, const struct model_text *t)
 {
-    const json_t *outer = outer_constants(t), *second = saved_cache(t->root, "constant_l15");
+    const json_t *second = saved_cache(t->root, "constant_l15");
     uint32_t sector =
         second ? t->base->constant_l15.sector_bytes : t->base->constant_l1.sector_bytes;
-    struct saved_value penalty;
-    double hit;
-    if (!outer || !way_has_l2(t) || !latency(&hit, plan, outer, "hit_latency") ||
-        !saved_value(&penalty, outer, "miss_penalty")) {
-        return 0;
-    }
-    return hit + penalty.value -
-           way_more(t, fetched_bytes(outer, sector), !saved_is_of_cluster(second));
+    return taken_by(plan, t, outer_constants(t), sector, !saved_is_of_cluster(second));
 }
 
-/* The same of a texture. */
-static double taken_by_texture(const struct latency_plan *plan, const struct model_text *t)
-{
-    const json_t *texture = saved_cache(t->root, "texture_l1");
-    struct saved_value penalty;
-    double hit;
-    if (!way_has_l2(t) || !latency(&hit, plan, texture, "hit_latency") ||
-        !saved_value(&penalty, texture, "miss_penalty")) {
-        return 0;
-    }
-    return hit + penalty.value -
-           way_more(t, fetched_bytes(texture, t->base->texture_l1.sector_bytes), true);
-}
-
-/* What they leave of the way to L2; 0: not told. */
+/* What the misses of constants leave of the way to L2; 0: not told. */
 static double way_of_constants(const struct latency_plan *plan, const struct model_text *t)
 {
     const json_t *second = saved_cache(t->root, "constant_l15");
     bool is_shared = saved_is_of_cluster(second);
-    double taken = taken_by_constants(plan, t);
+    double taken = way_has_l2(t) ? taken_by_constants(plan, t) : 0;
     double own = plan->constant_address + plan->constant_l1_through;
     own += second ? plan->constant_l15_through + (is_shared ? plan->constant_l15_return : 0) : 0;
     return taken > 0 ? taken - own : 0;
@@ -437,16 +427,21 @@ static double way_of_constants(const struct latency_plan *plan, const struct mod
 
 /*
  * Constants and textures that come back from L2 sooner than loads do without the load/store unit
- * have the same way from there on: that takes more of a load, as far as a hit of L1 has it. Which
- * of several slices they hit is not told.
+ * have the same way behind it: that unit takes more of a load, where a hit of L1 is long enough for
+ * it. Which of several slices they hit is not told.
  */
 static void lengthen_lsu(struct latency_plan *plan, const struct model_text *t, double l2_hit)
 {
-    const double taken[] = {taken_by_constants(plan, t), taken_by_texture(plan, t)};
+    if (!way_has_l2(t) ||
+        json_array_size(json_object_get(saved_cache(t->root, "l2"), "hit_latencies")) > 1) {
+        return;
+    }
     const json_t *l1 = saved_cache(t->root, "l1_data");
+    const json_t *texture = saved_cache(t->root, "texture_l1");
+    const double taken[] = {taken_by_constants(plan, t),
+                            taken_by(plan, t, texture, t->base->texture_l1.sector_bytes, true)};
     double hit, least = plan->lsu;
-    size_t classes = json_array_size(json_object_get(saved_cache(t->root, "l2"), "hit_latencies"));
-    for (size_t i = 0; i < sizeof(taken) / sizeof(*taken) && classes <= 1; i++) {
+    for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++) {
         least = taken[i] > 0 ? fmax(least, ceil(l2_hit - taken[i])) : least;
     }
     bool has_hit = hit_latency(&hit, plan, l1 ? l1 : saved_cache(t->root, "local_l1"));
@@ -536,14 +531,9 @@ static void way_of_misses(double *beyond, struct latency_plan *plan, const struc
     double way = 0;
     for (size_t i = 0; i < sizeof(caches) / sizeof(*caches); i++) {
         const json_t *cache = saved_cache(t->root, caches[i].id);
-        struct saved_value penalty;
-        double hit;
-        uint32_t fetched = fetched_bytes(cache, caches[i].sector);
-        bool is_told = latency(&hit, plan, cache, "hit_latency") &&
-                       saved_value(&penalty, cache, "miss_penalty") &&
-                       (i > 0 || !saved_cache(t->root, "constant_l15"));
-        double left =
-            is_told ? hit + penalty.value - caches[i].terms - way_more(t, fetched, true) : 0;
+        bool is_outermost = i > 0 || !saved_cache(t->root, "constant_l15");
+        double taken = is_outermost ? taken_by(plan, t, cache, caches[i].sector, true) : 0;
+        double left = taken - caches[i].terms;
         way = left > 0 && (way == 0 || left < way) ? left : way;
     }
     uint32_t asked = way_load_bytes(t->base);
