@@ -78,15 +78,15 @@ double class_breadth(const json_t *cache)
                                          : 0;
 }
 
-/* A class of about so many cycles and that share. */
-static bool has_class(const json_t *classes, double cycles, double share)
+/* A class of about so many cycles and that share, which may be `apart` from it. */
+static bool has_class(const json_t *classes, double cycles, double share, double apart)
 {
     size_t i;
     json_t *one;
     json_array_foreach(classes, i, one)
     {
         if (fabs(json_number_of(one, "cycles") - cycles) <= limits.same &&
-            fabs(json_number_of(one, "share") - share) <= limits.apart) {
+            fabs(json_number_of(one, "share") - share) <= apart) {
             return true;
         }
     }
@@ -104,9 +104,9 @@ bool class_shows_copies(const json_t *l2, uint32_t copy_cycles)
         return true;
     }
     return has_class(classes, json_number_of(first, "cycles") + copy_cycles,
-                     json_number_of(first, "share")) &&
+                     json_number_of(first, "share"), limits.apart) &&
            has_class(classes, json_number_of(last, "cycles") - copy_cycles,
-                     json_number_of(last, "share"));
+                     json_number_of(last, "share"), limits.apart);
 }
 
 double class_mean(const json_t *cache, double otherwise)
@@ -260,43 +260,36 @@ void model_distances(struct model_text *t, const json_t *l2, const struct parts_
     strbuf_free(&list);
 }
 
-/* Behind each class of hits so far lies one of misses. */
+/* Behind each class of hits, so many cycles away, lies a class of misses with about its share. */
 static bool lie_beyond(const json_t *hits, const json_t *misses, double cycles)
 {
-    size_t i, k, found = 0;
-    json_t *hit, *miss;
+    size_t i;
+    json_t *hit;
     json_array_foreach(hits, i, hit)
     {
-        double wanted = json_number_of(hit, "cycles") + cycles;
-        bool is_there = false;
-        json_array_foreach(misses, k, miss)
-        {
-            double away = fabs(json_number_of(miss, "cycles") - wanted);
-            double share = json_number_of(miss, "share") - json_number_of(hit, "share");
-            is_there = is_there || (away <= limits.same && fabs(share) <= limits.share);
+        if (!has_class(misses, json_number_of(hit, "cycles") + cycles, json_number_of(hit, "share"),
+                       limits.share)) {
+            return false;
         }
-        found += is_there;
     }
-    return found == json_array_size(hits);
+    return true;
 }
 
-bool class_beyond(double *cycles, const json_t *l2)
+void class_beyond(double *cycles, const json_t *l2)
 {
     const json_t *hits = classes_of(l2), *misses = json_object_get(l2, "miss_latencies");
-    double first = json_number_of(json_array_get(hits, 0), "cycles"), nearest = INFINITY;
+    double first = json_number_of(json_array_get(hits, 0), "cycles"), told = *cycles;
+    double nearest = INFINITY;
     size_t k;
     json_t *miss;
     json_array_foreach(misses, k, miss)
     {
         double beyond = json_number_of(miss, "cycles") - first;
-        double away = fabs(beyond - *cycles);
-        if (away < fabs(nearest - *cycles) && lie_beyond(hits, misses, beyond)) {
+        if (fabs(beyond - told) < fabs(nearest - told) && lie_beyond(hits, misses, beyond)) {
             nearest = beyond;
         }
     }
-    bool is_found = json_array_size(hits) > 1 && isfinite(nearest);
-    *cycles = is_found ? nearest : *cycles;
-    return is_found;
+    *cycles = json_array_size(hits) > 1 && isfinite(nearest) ? nearest : told;
 }
 
 /* Loads of an op from memory, by their kinds. */

@@ -239,10 +239,10 @@ void model_leave_late_hits(json_t *root);
 bool class_shows_copies(const json_t *l2, uint32_t copy_cycles);
 /* Of timed hits as of untimed ones, which have no median: the mean of their classes, if told. */
 double class_mean(const json_t *cache, double otherwise);
-/* What L2's misses take more than its hits, about `cycles`, made exact: behind each of several
- * classes of hits there is one of misses, and a median of either is in any of them. False: not
- * told. */
-bool class_beyond(double *cycles, const json_t *l2);
+/* Makes exact what L2's misses take more than its hits, which is about `cycles`: behind each of
+ * several classes of hits there is one of misses, and a median of either is in any of them. Where
+ * there are no such classes it stays as it was. */
+void class_beyond(double *cycles, const json_t *l2);
 /* As few slices as classes of hits can be of, each at one distance; 0: they do not tell. */
 uint64_t class_slices(const json_t *l2);
 /* The hit of the nearest slice, with what its record adds. */
