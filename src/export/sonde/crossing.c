@@ -76,10 +76,11 @@ static size_t widest_gap(const struct kinds *kinds)
     return widest;
 }
 
-/* What the later of the two groups that lie farthest apart take more, of loads past L1, or else
- * through it, of which more are made: few that waited for something else hide the groups. Not where
- * slices lie apart, which the kinds would hold too. Negative: there are no two. `kinds`: those that
- * showed it. */
+/* How much longer the later of the two groups that lie farthest apart takes. Loads past L1 show
+ * it, or else loads through L1, of which there are more: a few that waited for something else hide
+ * the groups of the former. The latter are asked where all hits of L2 are told to be one class,
+ * since slices that lie apart would make kinds of their own. Negative: there are no two groups.
+ * `kinds`: those that showed it. */
 static double more_across(struct kinds *kinds, const json_t *root)
 {
     static const char *const ops[] = {"cg", "ca"};
@@ -94,13 +95,14 @@ static double more_across(struct kinds *kinds, const json_t *root)
     return more;
 }
 
-/* How far the two means may be from those of all slices, which lie near and far: few loads are of
- * some of them. */
+/* The error of the difference between the two groups' means, in cycles: slices lie near and far,
+ * and few of the loads went to some of them. */
 static double chance_of(const struct kinds *kinds, const json_t *root)
 {
+    size_t widest = widest_gap(kinds);
     double loads[2] = {0};
     for (size_t i = 0; i < kinds->count; i++) {
-        loads[i >= widest_gap(kinds)] += kinds->loads[i];
+        loads[i >= widest] += kinds->loads[i];
     }
     double one = class_span(saved_cache(root, "l2")) / 2;
     return loads[0] > 0 && loads[1] > 0 ? limits.errors * one * sqrt(1 / loads[0] + 1 / loads[1])
