@@ -106,18 +106,23 @@ static bool rows_of(struct rows *rows, const struct bandwidth_plan *plan, const 
     return is_near && hits.count <= 1;
 }
 
+/* How long a line of those walks is: as L2's, if that is longer than the shortest one of theirs. */
+static uint32_t walked_line(const json_t *root)
+{
+    uint64_t line;
+    bool is_longer = saved_u64(&line, saved_cache(root, "l2"), "line") &&
+                     line > limits.line_bytes && line < UINT16_MAX;
+    return is_longer ? (uint32_t)line : limits.line_bytes;
+}
+
 /* Over how many bytes a row reaches, of lines that are so far apart: a power of two. It may be
  * shorter where none of them find it open. */
 static uint32_t row_bytes(const struct rows *rows, const json_t *root)
 {
-    uint64_t line = limits.line_bytes, told;
-    if (saved_u64(&told, saved_cache(root, "l2"), "line") && told > line && told < UINT16_MAX) {
-        line = told;
-    }
     if (rows->other_share <= 0) {
         return 0;
     }
-    double bytes = (double)(limits.lines_apart * line) / rows->other_share;
+    double bytes = (double)limits.lines_apart * walked_line(root) / rows->other_share;
     bytes = exp2(round(log2(bytes)));
     return bytes <= limits.longest_row ? (uint32_t)bytes : 0;
 }
@@ -172,8 +177,9 @@ static bool keeps_open(const struct bandwidth_plan *plan, const struct model *ba
            base_reach(dram) > (double)limits.lines_apart * limits.line_bytes;
 }
 
-/* The share of lines near one another that find another row open, by two classes of misses. Else
- * less than half of them, or that were what most loads take. */
+/* The share of lines near one another that find another row open, by two classes of misses. Where
+ * these do not tell it, it is less than half, since most loads find theirs open. 0: half of them or
+ * more do. */
 static double closed_share(double more, const json_t *root)
 {
     const json_t *classes = json_object_get(saved_cache(root, "l2"), "miss_latencies");
@@ -199,14 +205,12 @@ static bool do_channels_move(const struct model_text *t, uint64_t channels)
 uint64_t model_channels_by_rows(const struct model_text *t, uint64_t slices, uint64_t channels)
 {
     const struct bandwidth_plan *plan = &t->bandwidth;
-    uint64_t line = limits.line_bytes, told, few = channels;
-    if (saved_u64(&told, saved_cache(t->root, "l2"), "line") && told > line) {
-        line = told;
-    }
+    uint64_t few = channels;
     if (!plan->row_bytes || plan->closed_share <= 0 || model_is_in_parts(plan, t->base, t->root)) {
         return channels;
     }
-    double most = (plan->closed_share + limits.more_closed) * plan->row_bytes / (double)line;
+    double most =
+        (plan->closed_share + limits.more_closed) * plan->row_bytes / walked_line(t->root);
     while (few > 1 && (slices % few != 0 || (double)few > most)) {
         few--;
     }
@@ -357,8 +361,9 @@ static bool shows_no_refresh(const struct model *base, const json_t *root)
 
 /* ---- bursts ---- */
 
-/* Loads of which all found another row open, where those through L1 found theirs or another: the
- * walk of lines near one another has what they take else. */
+/* Whether loads past L1 all found another row open, where those through L1 found theirs or another.
+ * What the former take of a row that is open, the walk of lines near one another tells: it becomes
+ * `soonest`. */
 static bool finds_rows_open(double *soonest, const struct kind *through, const json_t *root)
 {
     struct saved_value memory;
@@ -379,12 +384,11 @@ static bool bursts_take(double *cycles, const json_t *root)
     const json_t *l1 = saved_cache(root, "l1_data");
     struct kind through = kind_of(root, "ca", "P4"), plain = kind_of(root, "cg", "P4");
     double soonest = plain.soonest;
-    if (through.count == 2 && plain.count == 1 && finds_rows_open(&soonest, &through, root)) {
-        plain.count = 2;
-    }
+    bool are_alike = through.count == plain.count || (through.count == 2 && plain.count == 1 &&
+                                                      finds_rows_open(&soonest, &through, root));
     if (!saved_value(&hit, l1, "hit_latency") || !saved_value(&penalty, l1, "miss_penalty") ||
         !saved_value(&past, saved_cache(root, "l2"), "hit_latency") || through.count == 0 ||
-        through.count != plain.count) {
+        !are_alike) {
         return false;
     }
     *cycles = through.soonest - soonest - (hit.value + penalty.value - past.value);
