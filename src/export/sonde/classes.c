@@ -374,7 +374,8 @@ const char *kinds_beyond_l2(double *cycles, const struct model_text *t,
         struct kinds kinds = kinds_of(rows, saved_text(row, "op", ""), class_span(l2), across);
         most = kinds.count > 1 && kinds.loads > most.loads ? kinds : most;
     }
-    double own = most.is_through_l1 ? through_l1(rows, l2) : 0;
+    /* What loads of this op take in L1, and all of them for another row: walks find rows open. */
+    double own = (most.is_through_l1 ? through_l1(rows, l2) : 0) + t->bandwidth.other_row;
     if (most.loads > 0 && most.count == 2 * json_array_size(classes_of(l2))) {
         *cycles = nearest_beyond(&most, l2, parts->copy_cycles) - own;
         return "what the nearest lines take beyond the nearest hits, kinds of access";

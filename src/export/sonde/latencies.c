@@ -139,7 +139,6 @@ static void plan_memory(struct latency_plan *plan, const struct model_text *t, d
         class_beyond(&beyond, saved_cache(t->root, "l2"));
     } else {
         plan->memory_of_kinds = kinds_beyond_l2(&beyond, t, parts, across);
-        beyond -= plan->memory_of_kinds ? t->bandwidth.other_row : 0; /* walks find rows open */
     }
     plan->dram_fixed =
         rest(beyond + plan->l2_hit, l2->miss_cycles + l2->fill_cycles + way_dram(t, fetched));

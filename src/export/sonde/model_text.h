@@ -249,9 +249,9 @@ uint64_t class_slices(const json_t *l2);
 double class_nearest(const json_t *l2, const struct parts_plan *parts);
 /* The line `slice_latency`: how far each slice of a part lies, from the classes of hits. */
 void model_distances(struct model_text *t, const json_t *l2, const struct parts_plan *parts);
-/* What memory takes beyond a hit in L2, from the kinds of access that go there; `across`: what a
- * line of another part takes more. Returns how they tell it; NULL: they do not, and *cycles is as
- * it was. */
+/* What memory takes beyond a hit in L2 where a row is open, from the kinds of access that go there;
+ * `across`: what a line of another part takes more. Returns how they tell it; NULL: they do not,
+ * and *cycles is as it was. */
 const char *kinds_beyond_l2(double *cycles, const struct model_text *t,
                             const struct parts_plan *parts, double across);
 
