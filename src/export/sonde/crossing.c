@@ -121,8 +121,7 @@ bool model_kinds_in_parts(double *more, double *share, const json_t *root)
     return fabs(near - far) <= limits.same_cycles;
 }
 
-/* As it was told, else as the base. */
-static bool is_in_parts(const struct model *base, const json_t *root)
+bool model_has_parts(const struct model *base, const json_t *root)
 {
     uint64_t count = base->l2_parts.count;
     saved_u64(&count, saved_cache(root, "l2"), "count");
@@ -145,7 +144,7 @@ static bool shows_one_part(const struct kinds *kinds, const struct l2_parts_spec
 bool model_is_in_parts(const struct bandwidth_plan *plan, const struct model *base,
                        const json_t *root)
 {
-    return !plan->has_one_part && is_in_parts(base, root);
+    return !plan->has_one_part && model_has_parts(base, root);
 }
 
 double model_taken_there(const struct model *base, const json_t *root, uint32_t copy_cycles)
@@ -171,7 +170,8 @@ void model_take_crossing(struct bandwidth_plan *plan, struct model *base, const 
     bool is_other = parts->count == 1 ? both_ways >= limits.same_cycles
                                       : fabs(both_ways - 2.0 * parts->crossing_cycles) >
                                             fmax(limits.same_cycles, chance_of(&kinds, root));
-    if (is_in_parts(base, root) && more > 0 && is_other && both_ways / 2 <= limits.most_crossing) {
+    if (model_has_parts(base, root) && more > 0 && is_other &&
+        both_ways / 2 <= limits.most_crossing) {
         parts->crossing_cycles = (uint32_t)round(both_ways / 2);
         plan->has_crossing = true;
     }

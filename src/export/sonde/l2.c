@@ -401,13 +401,6 @@ static uint64_t line_of(const json_t *told, const struct cache_spec *l2)
     return fetched > l2->line_bytes ? fetched : l2->line_bytes;
 }
 
-static uint64_t part_count(const struct model *base, const json_t *told)
-{
-    uint64_t count = base->l2_parts.count;
-    saved_u64(&count, told, "count");
-    return count;
-}
-
 /* The ways that were told, else the base's. */
 static uint64_t ways_of(const struct model *base, const json_t *told)
 {
@@ -425,7 +418,7 @@ bool model_take_shape(struct model *base, const json_t *root)
     uint64_t bytes = (uint64_t)l2->sets * l2->ways * l2->line_bytes;
     geometry_read(&g, told, l2->line_bytes);
     bool is_own = line == l2->line_bytes && ways == l2->ways;
-    bool is_by_ways = part_count(base, told) == 1 && ways != l2->ways; /* geometry_of_ways */
+    bool is_by_ways = !model_has_parts(base, root) && ways != l2->ways; /* geometry_of_ways */
     if (is_own || is_by_ways || !l2->enabled || g.is_known || !is_power_of_two(line) ||
         line < way_load_bytes(base) || line > base->l2_slice_index.unit_bytes ||
         bytes < line * ways || l2->unequal_count || l2->index.kind != INDEX_HASH) {

@@ -139,7 +139,9 @@ void model_clock_lines(struct model_text *t); /* of the section `dram` */
 
 /* ---- crossing.c: the way between parts of L2 ---- */
 
-/* Whether L2 has several parts: as it was told or lone loads have shown, else as the base. */
+/* Whether L2 has several parts, as it was told, else as the base. */
+bool model_has_parts(const struct model *base, const json_t *root);
+/* The same, unless lone loads have shown that it has one. */
 bool model_is_in_parts(const struct bandwidth_plan *plan, const struct model *base,
                        const json_t *root);
 /* What a load behind another part takes more, beside the way there: its L2's, and its data port for
