@@ -74,7 +74,7 @@ def open_rows(root): # of lines near one another a third finds another row, and 
     times(root, 204, 244)
     kinds(root, "cg", (472, 32))
     cache(root, "l2")["miss_latencies"] = [{"cycles": at, "low": at, "high": at, "share": share} for at, share in ((448, 0.63), (472, 0.37))]
-    root["memory"].update(read_bandwidth=put(2.5e10, "B/s"), write_bandwidth=put(2.5e10, "B/s"))
+    root["memory"].update(read_bandwidth=put(4e10, "B/s"), write_bandwidth=put(4e10, "B/s")) # which cut DRAM to no fewer parts
     root["device"].update(sms=1)
     root.pop("loaded_latency", None)
 def fast(root):
@@ -101,7 +101,7 @@ holds ways l2 'sets: 256 '
 holds ways l2 'replacement: {policy: fifo}'
 holds turn tlb_l1 'index: {kind: map, map: \[2, 0, 3, 1\]}'
 
-# Of 193.4 cycles between the groups' means L2 takes the base's 10, and its port one.
+# Of 193.4 cycles between the groups' means L2 takes the base's 10.
 holds groups l2 'crossing: {latency: 9[12] cycles}'
 holds groups dram 'row: 2048 B'
 over few gh100 # 142.7 cycles, where the base has 136
