@@ -6,6 +6,7 @@
 whole gtx560ti told.json
 python3 - told.json <<'EOF' || fail "no dissection of slices that lie apart"
 import json, sys
+from changes import missing
 told = json.load(open(sys.argv[1]))
 near, copy, across, beyond = 253, 7, 153, 260
 ends = [(near + 2, 11, 20), (near + 32, 18, 28)]  # with what timing adds
@@ -14,9 +15,6 @@ def class_of(begin, width, slices):
     return {"cycles": hits[1000], "low": hits[100], "high": hits[1900], "share": slices / 48}
 def put(owner, key, value):
     owner[key] = dict(owner[key], value=value)
-def missing(owner, *keys):
-    for key in keys:
-        owner[key] = {"status": "not measured", "reason": "the test's"}
 caches = {one["id"]: one for one in told["caches"]}
 l1, l2 = caches["l1_data"], caches["l2"]
 l2["hit_latencies"] = [class_of(*end) for end in ends]

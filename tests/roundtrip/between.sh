@@ -5,12 +5,9 @@
 whole gtx560ti-48k told.json
 python3 - told.json <<'PY' || fail "no dissections"
 import copy, json, sys
+from changes import cache, put, tlb
 told = json.load(open(sys.argv[1]))
 SMS, HZ = told["device"]["sms"], told["device"]["clock_hz"]
-def put(value, unit="1"):
-    return {"value": value, "unit": unit, "confidence": 0.95, "evidence": "l2.1"}
-def cache(root, name):
-    return next(one for one in root["caches"] if one["id"] == name)
 def keep(name, change):
     root = copy.deepcopy(told)
     root["device"]["memory_bandwidth_reported"] = int(HZ)
@@ -62,7 +59,7 @@ def single(root):
                    "sets": put(16), "ways": put(8), "fetch_granularity": put(64, "B"), "hit_latency": put(110, "cycles")})
 def jump(more):
     def change(root):
-        penalty = next(one for one in root["tlbs"] if one["id"] == "l1_tlb")["miss_penalty"]["value"]
+        penalty = tlb(root, "l1_tlb")["miss_penalty"]["value"]
         root["tlbs"][1] = {"id": "l2_tlb", "present": False, "status": "absent", "reason": "the test's"}
         rows = [dict(root["latency_patterns"][0], op="cg", pattern=name, latency=put(cycles, "cycles"))
                 for name, cycles in (("P1", 200), ("P3-jump", 200 + penalty + more))]

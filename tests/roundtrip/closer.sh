@@ -5,6 +5,7 @@
 whole gtx560ti told.json
 python3 - told.json <<'EOF' || fail "no doctored dissections"
 import json, sys
+from changes import missing, tlb
 told = json.load(open(sys.argv[1]))
 caches = {one["id"]: one for one in told["caches"]}
 l2 = caches["l2"]
@@ -12,9 +13,6 @@ def write(name):
     json.dump(told, open(name + ".json", "w"))
 def value(number, confidence=0.9):
     return {"value": number, "unit": "1", "confidence": confidence, "evidence": "l2.1"}
-def missing(owner, *keys):
-    for key in keys:
-        owner[key] = {"status": "not measured", "reason": "the test's"}
 def hits(*classes):
     l2["hit_latencies"] = [{"cycles": at, "low": at, "high": at, "share": share} for at, share in classes]
 
@@ -51,10 +49,10 @@ def rates(name, read, write):
 rates("slow", 3.3e11, 3e11)
 rates("behind", 3.3e11, 4.3e11)
 
-tlb = next(one for one in told["tlbs"] if one["id"] == "l1_tlb")
-tlb.update(entries=value(25), sets=value(4), entries_per_set=[4, 6, 7, 8], steps=[{"pages": 19, "missed": 5}])
+first = tlb(told, "l1_tlb")
+first.update(entries=value(25), sets=value(4), entries_per_set=[4, 6, 7, 8], steps=[{"pages": 19, "missed": 5}])
 write("turn")
-tlb["steps"] = [{"pages": 31, "missed": 5}]
+first["steps"] = [{"pages": 31, "missed": 5}]
 write("other")
 
 # An L2 that was not measured is as far as the misses of local memory, where L1 serves no other.

@@ -5,14 +5,8 @@
 whole gtx560ti-48k told.json
 python3 - told.json <<'PY' || fail "no dissections"
 import copy, json, sys
+from changes import cache, missing, put, tlb
 told = json.load(open(sys.argv[1]))
-def put(value, unit="1"):
-    return {"value": value, "unit": unit, "confidence": 0.95, "evidence": "l2.1"}
-def cache(root, name):
-    return next(one for one in root["caches"] if one["id"] == name)
-def missing(owner, *keys):
-    for key in keys:
-        owner[key] = {"status": "not measured", "reason": "the test's"}
 def keep(name, change):
     root = copy.deepcopy(told)
     l2 = cache(root, "l2")
@@ -29,8 +23,7 @@ def ways(root):
     cache(root, "l2").update({"count": put(2), "ways": put(12), "policy": {"name": "fifo", "equivalent_to": [], "confidence": 0.9, "evidence": "l2.1"}})
 def turn(root):
     missed = [7, 7, 14, 14, 15, 15, 16, 25, 26, 35]
-    tlb = next(one for one in root["tlbs"] if one["id"] == "l1_tlb")
-    tlb.update(entries=put(28), sets=put(4), entries_per_set=[6, 6, 8, 8], steps=[{"pages": 26 + i, "missed": n} for i, n in enumerate(missed)])
+    tlb(root, "l1_tlb").update(entries=put(28), sets=put(4), entries_per_set=[6, 6, 8, 8], steps=[{"pages": 26 + i, "missed": n} for i, n in enumerate(missed)])
 def kinds(root, op, *pairs):
     for cycles, loads in pairs:
         root["latency_patterns"].append({"pattern": "P4", "op": op, "cache": "memory", "l1_tlb": "hit", "l2_tlb": None, "page_table": None,

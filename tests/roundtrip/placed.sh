@@ -4,9 +4,8 @@
 whole gtx780 told.json
 python3 - <<'END' || fail "no changed dissections"
 import copy, json
+from changes import cache, tlb
 told = json.load(open("told.json"))
-def cache(root, id):
-    return next(one for one in root["caches"] if one["id"] == id)
 def put(owner, key, value):
     owner[key] = {**owner.get(key, {}), "value": value, "unit": owner.get(key, {}).get("unit", "1"), "confidence": 0.9}
 def write(name, change):
@@ -44,12 +43,11 @@ def banks(root, one):
 def readonly(root):
     cache(root, "readonly_l1").update(present=False, status="absent", reason="the test's")
 def first(root): # a second TLB that was sought in vain
-    tlb = lambda id: next(one for one in root["tlbs"] if one["id"] == id)
-    put(tlb("l1_tlb"), "miss_penalty", 50)
-    tlb("l2_tlb").update(present=False, status="not measured", reason="the test's")
+    put(tlb(root, "l1_tlb"), "miss_penalty", 50)
+    tlb(root, "l2_tlb").update(present=False, status="not measured", reason="the test's")
 def alone(root): # none behind the first
     first(root)
-    next(one for one in root["tlbs"] if one["id"] == "l2_tlb")["status"] = "absent"
+    tlb(root, "l2_tlb")["status"] = "absent"
     root["device"]["memory_bytes"] = 1 << 40
     root["latency_patterns"] = []
 def unknown(root, **told): # an L2 of which little was told
@@ -102,7 +100,7 @@ def late(root): # most hits of L2 miss translation, by 50 cycles
     l2 = cache(root, "l2")
     at = l2["hit_latency"]["value"]
     l2["hit_latencies"] = [{"cycles": at - 50, "low": at - 50, "high": at - 50, "share": 0.07}, {"cycles": at, "low": at, "high": at, "share": 0.93}]
-    put(next(one for one in root["tlbs"] if one["id"] == "l1_tlb"), "miss_penalty", 50)
+    put(tlb(root, "l1_tlb"), "miss_penalty", 50)
 write("flight", flight)
 write("table", table)
 write("paced", paced)

@@ -36,12 +36,10 @@ dissect sim:./again.yaml again.json --only $told
 whole gtx560ti told.json
 python3 - <<'EOF' || fail "no doctored dissections"
 import copy, json
+from changes import missing, tlb
 told = json.load(open("told.json"))
 def value(number, confidence=0.9):
     return {"value": number, "unit": "1", "confidence": confidence, "evidence": "l2.1"}
-def missing(owner, *keys):
-    for key in keys:
-        owner[key] = {"status": "not measured", "reason": "the test's"}
 def write(name, change):
     other = copy.deepcopy(told)
     change(other, {one["id"]: one for one in other["caches"]})
@@ -65,7 +63,7 @@ def apart(all, caches):
 write("apart", apart)
 def late(all, caches): # the later one missed translation
     rows(8, 64, 512)(all, caches)
-    penalty = next(one for one in all["tlbs"] if one["id"] == "l1_tlb")["miss_penalty"]["value"]
+    penalty = tlb(all, "l1_tlb")["miss_penalty"]["value"]
     caches["l2"]["hit_latencies"] = [{"cycles": at, "low": at, "high": at, "share": 0.5} for at in (200, 200 + penalty)]
 write("late", late)
 
@@ -92,11 +90,11 @@ write("untold", untold)
 def turned(by, **more): # sets as pages come to them, and no walk that says how many pages fit
     def change(all, caches):
         sets = [6, 5, 5, 8, 5, 7, 5]
-        tlb = next(one for one in all["tlbs"] if one["id"] == "l2_tlb")
+        second = tlb(all, "l2_tlb")
         listed = {"entries_per_set": sets[by:] + sets[:by]}
-        tlb.update(present=True, page=dict(value(131072), unit="B"), entries=value(sum(sets)), sets=value(7), **dict(listed, **more))
-        tlb.pop("steps", None)
-        first = next(one for one in all["tlbs"] if one["id"] == "l1_tlb")
+        second.update(present=True, page=dict(value(131072), unit="B"), entries=value(sum(sets)), sets=value(7), **dict(listed, **more))
+        second.pop("steps", None)
+        first = tlb(all, "l1_tlb")
         first["page"]["value"] = 131072
     return change
 write("turned", turned(0))

@@ -14,6 +14,7 @@
 #   over FILE BASE               FILE.yaml, the model of the dissection FILE.json over BASE
 #   holds FILE SECTION PATTERN   a section of FILE.yaml has such a line
 #   number FILE SECTION KEY      of FILE.yaml with all its parameters written out
+#   changes.py                   what its Python changes dissections with: from changes import ...
 #   fail TEXT                    says what does not hold; the test goes on and fails at its end
 set -u
 SCRIPT=$1
@@ -26,7 +27,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 SOURCE=$(cd "$here/../.." && pwd)
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/sonde-roundtrip.XXXXXX") || exit 1
 trap 'rm -rf "$scratch"' EXIT
-export LC_ALL=C SOURCE WHOLE
+export LC_ALL=C SOURCE WHOLE PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$here"
 dissections=$scratch/.dissections
 mkdir "$dissections"
 
