@@ -20,8 +20,8 @@ struct bandwidth_plan {
     bool has_spacing;    /* of DRAM's reads and writes, which move unlike much */
     bool has_rows;       /* whether DRAM's stay open */
     double other_row;    /* cycles that all lone loads of kinds of access take more for another */
-    double closed_share; /* of lines near one another, which find another row; 0: not told */
     double mean_row;     /* the same in the mean, of which some find theirs open */
+    double closed_share; /* of lines near one another, which find another row; 0: not told */
     uint32_t row_bytes;  /* how far one reaches, of whatever channel; 0: as the base's */
     bool has_bursts;     /* how fast they follow each other */
     double refreshed;    /* the share of time that these would take; 0: as the base */
@@ -39,7 +39,7 @@ struct model_text {
     struct strbuf out;
     const json_t *root;              /* the dissection */
     const struct model *base;        /* what was not measured */
-    bool has_other_shape;            /* L2's, of the base as it was; `base` has it */
+    bool has_other_shape;            /* `base` has another line or ways of L2 than it had */
     struct bandwidth_plan bandwidth; /* of the base as it was; `base` has it */
     const char *struck;              /* lines that say what was not taken over; "": all was */
     const char *base_path;           /* of a base that is a file; NULL: a shipped model */
@@ -144,11 +144,11 @@ bool model_has_parts(const struct model *base, const json_t *root);
 /* The same, unless lone loads have shown that it has one. */
 bool model_is_in_parts(const struct bandwidth_plan *plan, const struct model *base,
                        const json_t *root);
-/* What a load behind another part takes more, beside the way there: its L2's, and its data port for
- * more than the base's sector. */
+/* What a load behind another part takes more, beside the way there: what L2 adds to a miss, what
+ * copies take, and the data port for what a miss fetches beyond the base's sector. */
 double model_taken_there(const struct model *base, const json_t *root, uint32_t copy_cycles);
-/* Whether loads of memory, near and far, take two times each as far apart: cycles, and the share of
- * them that takes longer. */
+/* Whether near loads of memory take one of two times, and far ones as well, as far apart: by how
+ * many cycles, and the share of all loads that take the longer one. */
 bool model_kinds_in_parts(double *more, double *share, const json_t *root);
 /* Changes the base as far as lone loads of memory show how long that way is, or that there is none.
  */
@@ -316,8 +316,9 @@ uint64_t model_l2(struct model_text *t, const struct latency_plan *plan);
 void model_parts(struct parts_plan *parts, const struct model_text *t);
 /* Returns the slices of L2 that it has written, or the base has. */
 uint64_t model_caches(struct model_text *t, const struct latency_plan *plan);
-/* Where L2's geometry was not told, but its line, or a miss fetches more than the base's, or the
- * ways of its parts: lines and sets so long, as many bytes. True: the base has changed. */
+/* Where not all of L2's geometry was told, but its line was, or the ways of its parts, or a miss
+ * fetches more than the base's line: gives the base such lines and ways, and as many sets as its
+ * size has of them. True: the base has changed. */
 bool model_take_shape(struct model *base, const json_t *root);
 void model_carveout(struct model_text *t);
 bool model_has_choices(const struct model_text *t); /* that it writes several divisions */
