@@ -98,6 +98,29 @@ static void tasks_of_a_round_run_at_the_same_time(void **state)
     team_destroy(team);
 }
 
+/* The first task ends when all others have: those of its thread's share, too. */
+static void outlast_the_others(void *ctx, uint32_t index)
+{
+    atomic_uint *ended = ctx;
+    while (index == 0 && atomic_load(ended) < 7) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000}, NULL);
+    }
+    atomic_fetch_add(ended, 1);
+}
+
+static void a_thread_takes_what_another_has_not_come_to(void **state)
+{
+    (void)state;
+    struct team *team;
+    assert_int_equal(team_create(&team, 2), 0);
+    for (uint32_t round = 0; round < 20; round++) {
+        atomic_uint ended = 0;
+        team_run(team, outlast_the_others, &ended, 8);
+        assert_int_equal(atomic_load(&ended), 8);
+    }
+    team_destroy(team);
+}
+
 static void a_team_has_its_bounds(void **state)
 {
     (void)state;
@@ -116,6 +139,7 @@ int main(void)
         cmocka_unit_test(every_task_runs_once_a_round),
         cmocka_unit_test(helpers_that_fell_asleep_come_back),
         cmocka_unit_test(tasks_of_a_round_run_at_the_same_time),
+        cmocka_unit_test(a_thread_takes_what_another_has_not_come_to),
         cmocka_unit_test(a_team_has_its_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
