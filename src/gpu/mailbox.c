@@ -5,8 +5,8 @@
  * works on. While the groups run together, a message passes at once.
  *
  * Requests take credits. A request takes one when it is posted, and the upper group gets it back a
- * window after the lower group has let go of the request. There are as many as a port that is never
- * held up uses in the time that a credit takes to come back. While the groups run together no
+ * window after the lower group has let go of the request. There are twice as many as a port that is
+ * never held up uses in the time that a credit takes to come back. While the groups run together no
  * credit is needed.
  */
 #include <stdlib.h>

@@ -313,14 +313,14 @@ int gpu_constants_create(struct gpu *gpu);
 void gpu_constants_destroy(struct gpu *gpu);
 void gpu_constants_below(struct gpu *gpu, struct mem_port *port, uint32_t sm);
 struct mem_port gpu_constants_above(struct gpu *gpu, uint32_t sm);
-/* SMs and memory begin to run apart; an SM's requests are delivered; one has no answer yet; an
- * answer is known so long before it is there, ENGINE_NEVER: none ever is. */
+/* SMs and memory begin to run apart; an SM's requests are delivered; one has no answer yet. */
 void gpu_constants_part(struct gpu *gpu);
 void gpu_constants_note(struct gpu *gpu, uint32_t sm);
 bool gpu_constants_are_awaited(const struct gpu *gpu);
+/* An answer is known so long before it is there. While none is awaited, the next one is there no
+ * sooner than a round after it is asked for. ENGINE_NEVER: there are none. */
 uint64_t gpu_constants_lookahead_ps(const struct gpu *gpu);
-uint64_t
-gpu_constants_round_ps(const struct gpu *gpu); /* and so long after who asks for it, alone */
+uint64_t gpu_constants_round_ps(const struct gpu *gpu);
 
 /* vm.c. gpu_translator() puts a translator in front of *port, if the model translates at all. */
 int gpu_vm_create(struct gpu *gpu);

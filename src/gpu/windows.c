@@ -7,11 +7,11 @@
  *
  * SMs learn of memory no sooner than the lookahead L after a cause, for a reply is known when it
  * enters the network; L is shorter while constants are on their way that do not come through the
- * network (constants.c). Of each other they learn no sooner than A after a cause, which is L, or
- * less where the place of a CTA that has ended is taken sooner. Memory learns of DRAM no sooner
- * than F after a cause. F is at least A; where it would be less, DRAM is part of memory. Let s, m
- * and d be the times of the first pending event of the SMs, of memory and of DRAM. Memory goes on
- * at m', the earlier one of m and d + F. Then
+ * network (constants.c). Of what SMs do, they learn no sooner than A after it, which is L, or less
+ * where such a constant, or a CTA in the place of one that has ended, comes sooner. Memory learns
+ * of DRAM no sooner than F after a cause. F is at least A; where it would be less, DRAM is part of
+ * memory. Let s, m and d be the times of the first pending event of the SMs, of memory and of DRAM.
+ * Memory goes on at m', the earlier one of m and d + F. Then
  *
  *     SMs may run all events before  min(m' + L, s + A)       what is unknown yet comes no earlier
  *     memory those before            min(s, m' + L, d + F)    requests come from s on, or after a
@@ -22,8 +22,9 @@
  * later one of m' and s: without that they would be ahead by turns of what a launch has begun with
  * and of the rest of L, and one of the two would have little to do in each window. In the steady
  * state a window is a stride long. Memory lags that much behind SMs, and DRAM that much behind
- * memory, so a stride is at most half of L, A, and half of F. While memory has nothing to do and no
- * CTA waits for a place, A is as long as an SM's credits last (mailbox.c), or L.
+ * memory, so a stride is at most half of L, A, and half of F. While no CTA waits for a place, in
+ * place of A stands how long an SM's credits last (mailbox.c), or L; a window is that long where
+ * memory has nothing to do.
  *
  * Device memory does not change while a window runs. SMs keep their stores back; between windows
  * these are published, SM after SM; then the atomics that memory has served happen, in its order. A
