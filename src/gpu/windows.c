@@ -14,8 +14,9 @@
  * Memory goes on at m', the earlier one of m and d + F. Then
  *
  *     SMs may run all events before  min(m' + L, s + A)       what is unknown yet comes no earlier
- *     memory those before            min(s, m' + L, d + F)    requests come from s on, or after a
- *                                                             reply; replies of DRAM from d + F on
+ *     memory those before            min(s, m' + L,           requests come from s on, or after a
+ *                                        d + F, m' + F)       reply; replies of DRAM from d + F on,
+ *                                                             or F after what memory asks for
  *     DRAM those before              min(s, m')               requests of memory
  *
  * at the same time. SMs go no further than a stride ahead of where memory then is, that is of the
@@ -458,6 +459,14 @@ static uint64_t sm_limit(const struct gpu *gpu, uint64_t memory_ps, uint64_t sm_
     return limit_ps > gpu->window_ps ? limit_ps : gpu->window_ps;
 }
 
+/* What SMs and DRAM make of what memory does comes back to it no sooner than their lookaheads after
+ * that; whatever else they do comes from `others_ps` on. */
+static uint64_t memory_limit(const struct gpu *gpu, uint64_t memory_ps, uint64_t others_ps)
+{
+    uint64_t dram_ps = gpu->dram_ahead_ps ? gpu->dram_ahead_ps : ENGINE_NEVER;
+    return earlier(others_ps, later(memory_ps, earlier(of_memory_ps(gpu), dram_ps)));
+}
+
 /* When memory goes on by itself or by what it has not read yet. */
 static uint64_t memory_next_ps(const struct gpu *gpu)
 {
@@ -490,11 +499,11 @@ static bool window_open(struct window *window, struct gpu *gpu)
     uint64_t answer_ps = later(dram_ps, gpu->dram_ahead_ps);
     uint64_t memory_ps = earlier(memory_next_ps(gpu), answer_ps);
     uint64_t first_ps = earlier(memory_ps, sm_ps);
-    *window = (struct window){
-        .gpu = gpu,
-        .sm_limit_ps = sm_limit(gpu, memory_ps, sm_ps),
-        .memory_limit_ps = earlier(earlier(sm_ps, answer_ps), later(memory_ps, of_memory_ps(gpu))),
-        .dram_limit_ps = first_ps};
+    *window =
+        (struct window){.gpu = gpu,
+                        .sm_limit_ps = sm_limit(gpu, memory_ps, sm_ps),
+                        .memory_limit_ps = memory_limit(gpu, memory_ps, earlier(sm_ps, answer_ps)),
+                        .dram_limit_ps = first_ps};
     return first_ps != ENGINE_NEVER;
 }
 

@@ -297,6 +297,29 @@ static void constants_past_the_network_come_when_they_must(void **state)
     constants_return_cycles = 0;
 }
 
+/* DRAM's replies are known for a shorter time than those of the network, but not so short that it
+ * would be part of memory. */
+static void memory_waits_for_what_dram_answers_soon(void **state)
+{
+    (void)state;
+    static const char body[] = THREAD
+        "mul.wide.u32 %rd2, %r1, 128;\nadd.u64 %rd2, %rd2, %rd0;\nld.global.u32 %r4, [%rd2];\n"
+        "add.u32 %r4, %r4, 1;\nst.global.u32 [%rd2], %r4;\n";
+    static struct gpu_bench g;
+    uint64_t cycles[2];
+    for (uint32_t threads = 1; threads <= 2; threads++) {
+        assert_true(gpu_bench_load(&g, "gtx780"));
+        g.model->dram.fixed_cycles -= 75;
+        assert_true(gpu_bench_build(&g));
+        assert_int_equal(gpu_set_threads(g.gpu, threads), 0);
+        assert_true(gpu_bench_run(&g, body, 40, 32));
+        assert_int_equal(g.buffer[32], 1);
+        cycles[threads - 1] = g.cycles;
+        gpu_bench_free(&g);
+    }
+    assert_int_equal(cycles[0], cycles[1]);
+}
+
 static void the_first_fault_is_told_on_any_number_of_threads(void **state)
 {
     (void)state;
@@ -348,6 +371,7 @@ int main(void)
         cmocka_unit_test(a_thread_reads_what_it_has_just_stored),
         cmocka_unit_test(where_nothing_is_full_windows_change_no_time),
         cmocka_unit_test(constants_past_the_network_come_when_they_must),
+        cmocka_unit_test(memory_waits_for_what_dram_answers_soon),
         cmocka_unit_test(the_first_fault_is_told_on_any_number_of_threads),
         cmocka_unit_test(threads_are_counted_from_one),
     };
