@@ -287,11 +287,15 @@ static void on_flush(void *ctx, uint64_t arg)
     }
 }
 
+bool gpu_ends_flush(const struct gpu *gpu)
+{
+    return gpu->l1_spec.enabled && gpu->l1_spec.write == WRITE_BACK_WHOLE;
+}
+
 static void flush_begin(struct gpu *gpu, struct gpu_grid *grid, uint32_t sm, uint64_t at_ps)
 {
-    bool keeps = gpu->l1_spec.enabled && gpu->l1_spec.write == WRITE_BACK_WHOLE;
     bool last = grid->cta_next == grid->cta_count && gpu->room[sm].ctas == 0;
-    if (keeps && last && mem_cache_is_dirty(gpu->l1[sm])) {
+    if (gpu_ends_flush(gpu) && last && mem_cache_is_dirty(gpu->l1[sm])) {
         grid->settling++;
         sm_at(gpu, sm, at_ps, on_flush, &grid->place[sm], 0);
     }

@@ -424,6 +424,8 @@ int gpu_distribute(struct gpu *gpu); /* as many CTAs as fit at once */
 /* The same for what has come to a GPU that runs, not before `start_ps`. */
 void gpu_distribute_at(struct gpu *gpu, uint64_t start_ps);
 void gpu_cta_ended(struct gpu *gpu, const struct gpu_cta_end *end);
+/* An SM's L1 is written to memory sm.cta_start_cycles after its last CTA has ended. */
+bool gpu_ends_flush(const struct gpu *gpu);
 int gpu_deadlock(const struct gpu *gpu); /* the error of a launch in which nothing is pending */
 /* SMs are made ready for a grid when a CTA of it comes to them. */
 int gpu_sm_prepare(struct gpu *gpu, struct gpu_place *place);

@@ -24,8 +24,8 @@
  * and of the rest of L, and one of the two would have little to do in each window. In the steady
  * state a window is a stride long. Memory lags that much behind SMs, and DRAM that much behind
  * memory, so a stride is at most half of L, A, and half of F. While no CTA waits for a place, in
- * place of A stands how long an SM's credits last (mailbox.c), or L; a window is that long where
- * memory has nothing to do.
+ * place of A stands how long an SM's credits last (mailbox.c), or L, unless an SM writes back at a
+ * CTA's end what L1 keeps; a window is that long where memory has nothing to do.
  *
  * Device memory does not change while a window runs. SMs keep their stores back; between windows
  * these are published, SM after SM; then the atomics that memory has served happen, in its order. A
@@ -98,7 +98,9 @@ static void look_ahead(struct gpu *gpu)
 {
     uint64_t dram_ps = gpu_channels_lookahead_ps(gpu);
     gpu->sm_ahead_ps = earlier(answer_ahead_ps(gpu), start_ahead_ps(gpu));
-    gpu->sm_ahead_alone_ps = earlier(answer_ahead_ps(gpu), 2 * gpu->sm_ahead_ps);
+    gpu->sm_ahead_alone_ps = gpu_ends_flush(gpu)
+                                 ? gpu->sm_ahead_ps
+                                 : earlier(answer_ahead_ps(gpu), 2 * gpu->sm_ahead_ps);
     gpu->stride_ps = earlier(gpu->lookahead_ps / 2, gpu->sm_ahead_ps);
     gpu->dram_ahead_ps = dram_ps < gpu->sm_ahead_ps ? 0 : dram_ps;
     if (gpu->dram_ahead_ps) {

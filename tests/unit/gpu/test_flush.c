@@ -35,13 +35,18 @@ static void build(enum write_policy policy)
 }
 
 /* Writes that L2 has seen of one more launch. */
-static uint64_t writes_of(const char *body)
+static uint64_t writes_of_ctas(const char *body, uint32_t ctas)
 {
     struct gpu_stats before, after;
     gpu_stats(g.gpu, &before);
-    assert_true(gpu_bench_run(&g, body, CTAS, LINES_OF_CTA));
+    assert_true(gpu_bench_run(&g, body, ctas, LINES_OF_CTA));
     gpu_stats(g.gpu, &after);
     return after.l2_writes - before.l2_writes;
+}
+
+static uint64_t writes_of(const char *body)
+{
+    return writes_of_ctas(body, CTAS);
 }
 
 static void what_a_grid_has_written_is_in_memory_when_it_is_over(void **state)
@@ -117,6 +122,33 @@ static void more_ctas_than_fit_and_a_launch_that_is_stopped(void **state)
     gpu_bench_free(&g);
 }
 
+/* The first two CTAs go on until the third has ended, whose fifth line has replaced a dirty one: a
+ * reply comes about when its L1 begins to be written, a little later each time. */
+static void an_l1_is_written_while_replies_come_and_others_go_on(void **state)
+{
+    (void)state;
+    static char text[4096];
+    for (uint32_t extra = 0; extra < 12; extra++) {
+        build(WRITE_BACK_WHOLE);
+        int length = snprintf(
+            text, sizeof text,
+            "mov.u32 %%r1, %%ctaid.x;\nmov.u32 %%r2, 0;\nmul.wide.u32 %%rd1, %%r1, 262144;\n"
+            "add.u64 %%rd1, %%rd1, %%rd0;\nmov.u32 %%r3, 150;\nsetp.lt.u32 %%p1, %%r1, 2;\n"
+            "@%%p1 bra COUNT;\nSTORE:\nst.global.u32 [%%rd1], %%r1;\nadd.u64 %%rd1, %%rd1, 4096;\n"
+            "add.u32 %%r2, %%r2, 1;\nsetp.lt.u32 %%p1, %%r2, 5;\n@%%p1 bra STORE;\n"
+            "mov.u32 %%r2, 0;\nmov.u32 %%r3, 2;\nCOUNT:\nadd.u32 %%r2, %%r2, 1;\n"
+            "setp.lt.u32 %%p1, %%r2, %%r3;\n@%%p1 bra COUNT;\n");
+        for (uint32_t i = 0; i < extra; i++) {
+            length += snprintf(text + length, sizeof text - (size_t)length,
+                               "add.u32 %%r%u, %%r%u, 1;\n", 8 + i % 2, 8 + i % 2);
+        }
+        for (int launch = 0; launch < 2; launch++) { /* L2 has the lines of the second one */
+            assert_int_equal(writes_of_ctas(text, 3), 5);
+        }
+        gpu_bench_free(&g);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -124,6 +156,7 @@ int main(void)
         cmocka_unit_test(other_policies_write_nothing_at_the_end),
         cmocka_unit_test(the_grid_is_over_when_all_is_written),
         cmocka_unit_test(only_a_store_that_misses_waits_for_its_line),
+        cmocka_unit_test(an_l1_is_written_while_replies_come_and_others_go_on),
         cmocka_unit_test(more_ctas_than_fit_and_a_launch_that_is_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
