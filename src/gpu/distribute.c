@@ -1,6 +1,6 @@
 /*
- * The CTA distributor. A grid's CTAs are handed out breadth first, each to the SM that has the
- * fewest (Bakhoda et al. 2009, section 2), until all SMs are full. A later CTA takes the place of
+ * The CTA distributor. A grid's CTAs are handed out, each to the SM whose turn it is (deal.c),
+ * until all SMs are full. A later CTA takes the place of
  * one that has ended, sm.cta_start_cycles after it. The SMs report ends and faults here. While SMs
  * run apart (windows.c), an end is kept in the SM's boundary until the window is over. No more
  * than so many start in some cycles, and of no more it is noted that they have ended (cta_starts,
@@ -19,22 +19,9 @@
 #include "gpu/state.h"
 #include "util/error.h"
 
-#define NO_SM UINT32_MAX
-
 static bool fits(const struct gpu *gpu, uint32_t sm, const struct gpu_grid *grid)
 {
     return occupancy_fits(&gpu->model->sm, &gpu->room[sm], &grid->sm.needs, gpu->shared_bytes);
-}
-
-static uint32_t emptiest_sm(const struct gpu *gpu, const struct gpu_grid *grid)
-{
-    uint32_t best = NO_SM;
-    for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        if (fits(gpu, i, grid) && (best == NO_SM || gpu->room[i].ctas < gpu->room[best].ctas)) {
-            best = i;
-        }
-    }
-    return best;
 }
 
 static struct gpu_grid *head(const struct gpu *gpu)
@@ -179,8 +166,8 @@ static int place_next(struct gpu *gpu, struct gpu_grid *grid, uint64_t start_ps,
             return 0;
         }
     } else {
-        sm[0] = emptiest_sm(gpu, grid);
-        if (sm[0] == NO_SM) {
+        sm[0] = gpu_deal_next(gpu, grid);
+        if (sm[0] == GPU_NO_SM) {
             return 0;
         }
         occupancy_take(&gpu->room[sm[0]], &grid->sm.needs);

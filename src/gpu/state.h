@@ -95,6 +95,7 @@ struct gpu_grid {
     uint32_t settling; /* L1s that are being written to memory, and the end that comes after CTAs */
     struct sm_cta_counts counts; /* of the CTAs that have ended */
     bool over, shared;           /* others were on the GPU with it */
+    bool is_dealt;               /* by groups, as deal.c has it */
 };
 
 /* Between an upper group, which sends requests, and a lower one, which replies: mailbox.c. */
@@ -267,10 +268,17 @@ struct gpu {
         uint64_t begin_ps; /* of the interval in which the last CTA has passed */
         uint32_t ctas;     /* that pass in it */
     } starts, ends;
-    uint64_t period;   /* of use: between two idle times */
-    bool spoilt;       /* the last one ended with an error */
-    bool running;      /* the first of them has begun */
-    bool is_only_grid; /* no other can come beside it */
+    struct gpu_deal {
+        uint32_t turn;       /* of the groups, the one that comes next */
+        uint32_t group, sm;  /* that is visited; where to look on in it */
+        uint32_t visits;     /* of others since group 0 was visited last */
+        uint32_t each, left; /* CTAs that each SM gets; of these all, how many are to come */
+        bool gets_rest[MODEL_MAX_SMS]; /* one more than that */
+    } deal;                            /* of the grid that was dealt last */
+    uint64_t period;                   /* of use: between two idle times */
+    bool spoilt;                       /* the last one ended with an error */
+    bool running;                      /* the first of them has begun */
+    bool is_only_grid;                 /* no other can come beside it */
     struct gpu_endless endless;
     bool (*alone)(const void *ctx); /* gpu_set_alone() */
     const void *alone_ctx;
@@ -418,6 +426,10 @@ void gpu_cluster_barriers(void *ctx, struct exec_cluster *exec, uint32_t sm, uin
 
 /* stats.c */
 void gpu_stats_drop_resident(struct gpu *gpu); /* CTAs that will not end any more */
+
+/* deal.c. The SM that the grid's next CTA goes to; GPU_NO_SM: none has room. */
+#define GPU_NO_SM UINT32_MAX
+uint32_t gpu_deal_next(struct gpu *gpu, struct gpu_grid *grid);
 
 /* distribute.c */
 int gpu_distribute(struct gpu *gpu); /* as many CTAs as fit at once */

@@ -87,6 +87,10 @@ struct model {
     char open_file[4096]; /* that file: `file`, or one that it inherits */
     uint32_t sms, clusters;
     struct number_list cluster_of; /* each SM's cluster; empty: runs of (almost) equal length */
+    struct cta_deal_spec {
+        bool by_cluster;
+        uint32_t apart_sms, apart_every, tpc_sms;
+    } cta_deal; /* see gpu/deal.c */
     uint32_t concurrent_grids;
     uint32_t device_launch_cycles;
     struct cta_rate {
