@@ -167,6 +167,8 @@ void services_flush(struct rt *rt);       /* hands over what was printed */
 
 /* memory.c: rt_mem_alloc() on a multiple of a power of two; frees an allocation, whoever made it */
 int memory_take(struct rt *rt, uint64_t *address, uint64_t bytes, uint64_t least_align);
+/* The same on any address; what pools keep and streams free makes room where there is none. */
+int memory_take_any(struct rt *rt, uint64_t *address, uint64_t bytes);
 int memory_give(struct rt *rt, uint64_t address);
 /* The error of what leaves an allocation; tells the checker as well. */
 int range_refuse(struct rt *rt, const char *what, uint64_t address, uint64_t bytes);
@@ -174,6 +176,10 @@ int range_refuse(struct rt *rt, const char *what, uint64_t address, uint64_t byt
 /* context.c: the first error that sticks (context_spoil() takes the one that is set), or 0. */
 int context_check(struct rt *rt);
 void context_spoil(struct rt *rt, int code);
+
+/* queue/pool.c: what pools keep goes back, and what streams are still to free is waited for. True:
+ * there may be more memory than before. */
+bool pools_make_room(struct queue *queue);
 
 /* queue/queue.c */
 int queue_create(struct rt *rt);

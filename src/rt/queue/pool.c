@@ -2,7 +2,8 @@
  * Memory in the order of streams. An address is known at once, so memory is taken when it is asked
  * for; it is given back when its stream comes to that, to its pool, which keeps as much as its
  * threshold says and gives the rest back to the device while no kernel runs. Memory that is kept
- * goes to the first request that it is large enough for.
+ * goes to the first request that it is large enough for, and back to the device when that has not
+ * enough for another request.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,21 @@ int rt_pool_trim(struct rt_pool *pool, uint64_t keep_bytes)
     int rc = trim(pool, keep_bytes);
     rt_unlock(rt);
     return rc;
+}
+
+bool pools_make_room(struct queue *queue)
+{
+    bool wanted = queue->leaving.count > 0 || queue->frees.count > 0;
+    if (wanted && queue_drain(queue) < 0) {
+        return false;
+    }
+    for (struct rt_pool *pool = queue->pools; pool; pool = pool->next) {
+        wanted |= pool->kept.count > 0;
+        if (trim(pool, 0) < 0) {
+            return false;
+        }
+    }
+    return wanted && queue_drain(queue) == 0;
 }
 
 int rt_pool_destroy(struct rt_pool *pool)
@@ -120,7 +136,7 @@ static int take(struct rt_pool *pool, struct vmem_range *out, uint64_t bytes)
         }
     }
     out->bytes = (bytes + RT_ALIGN_BYTES - 1) / RT_ALIGN_BYTES * RT_ALIGN_BYTES;
-    int rc = memory_take(pool->rt, &out->address, out->bytes, 1);
+    int rc = memory_take_any(pool->rt, &out->address, out->bytes);
     pool->info.reserved_bytes += rc == 0 ? out->bytes : 0;
     pool->info.reserved_high = most(pool->info.reserved_high, pool->info.reserved_bytes);
     return rc;

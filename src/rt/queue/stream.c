@@ -229,15 +229,20 @@ static bool all_reached(const void *ctx, uint64_t seq)
     return !queue->first || queue->first->seq > seq;
 }
 
+int queue_drain(struct queue *queue)
+{
+    int rc = queue_wait(queue, all_reached, queue, queue->next_seq - 1);
+    queue->host_ps = queue->now_ps > queue->host_ps ? queue->now_ps : queue->host_ps;
+    return rc;
+}
+
 int rt_sync(struct rt *rt)
 {
     int rc = queue_enter(rt);
     if (rc < 0) {
         return rc;
     }
-    struct queue *queue = rt->queue;
-    rc = queue_wait(queue, all_reached, queue, queue->next_seq - 1);
-    queue->host_ps = queue->now_ps > queue->host_ps ? queue->now_ps : queue->host_ps;
+    rc = queue_drain(rt->queue);
     queue_leave(rt);
     return rc;
 }

@@ -692,6 +692,30 @@ static void pools_give_the_same_memory_again(void **state)
     assert_int_equal(rt_enqueue_memset(stream, &one), SONDE_EINPUT); /* it is the device's again */
 }
 
+/* 3 GiB in all. */
+static void memory_that_streams_free_and_pools_keep_makes_room_for_more(void **state)
+{
+    (void)state;
+    struct rt_pool *pool = rt_pool_default(rt);
+    struct rt_stream *stream = stream_of(0, 0);
+    const uint64_t bytes = UINT64_C(2) << 30;
+    uint64_t data, more;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(rt_enqueue_alloc(stream, pool, &data, bytes), 0);
+        struct rt_memset one = {data, 0, 1, 4, 32, 1};
+        assert_int_equal(rt_enqueue_memset(stream, &one), 0);
+        launch_scale(stream, data, 10);
+        assert_int_equal(rt_enqueue_free(stream, data), 0);
+    }
+    rt_pool_set_threshold(pool, UINT64_MAX);
+    assert_int_equal(rt_stream_sync(stream), 0); /* the last one is kept */
+    assert_int_equal(rt_mem_alloc(rt, &data, bytes), 0);
+    assert_int_equal(rt_enqueue_alloc(stream, pool, &more, bytes), SONDE_ENOMEM);
+    assert_int_equal(rt_mem_free(rt, data), 0);
+    assert_int_equal(rt_enqueue_alloc(stream, pool, &more, bytes), 0);
+    assert_int_equal(rt_mem_alloc(rt, &data, bytes), SONDE_ENOMEM); /* it is in use */
+}
+
 static void memory_that_is_freed_while_a_kernel_runs_goes_afterwards(void **state)
 {
     (void)state;
@@ -755,6 +779,7 @@ int main(void)
         TEST(events_tell_what_they_are_not),
         TEST(streams_and_events_may_be_destroyed_with_work_left),
         TEST(pools_give_the_same_memory_again),
+        TEST(memory_that_streams_free_and_pools_keep_makes_room_for_more),
         TEST(memory_that_is_freed_while_a_kernel_runs_goes_afterwards),
         TEST(occupancy_is_the_models),
     };
