@@ -16,6 +16,7 @@
 
 struct findings {
     bool device_code, path;
+    bool interpreted;        /* a dynamic loader starts it */
     bool linked_runtime;     /* shim/linked finds its functions */
     const char *runtime;     /* libcudart.so.N */
     const char *unsupported; /* a library of machine code */
@@ -65,8 +66,11 @@ static void see_file(struct findings *found, const struct elf *elf)
     const Elf64_Ehdr *header = (const Elf64_Ehdr *)elf->data;
     for (size_t i = 0; i < elf->section_count; i++) {
         const Elf64_Shdr *section = &elf->sections[i];
-        if (strcmp(elf_text(elf, header->e_shstrndx, section->sh_name), ".nvFatBinSegment") == 0) {
+        const char *name = elf_text(elf, header->e_shstrndx, section->sh_name);
+        if (strcmp(name, ".nvFatBinSegment") == 0) {
             found->device_code = true;
+        } else if (strcmp(name, ".interp") == 0) {
+            found->interpreted = true;
         } else if (section->sh_type == SHT_DYNAMIC) {
             see_dynamic(found, elf, section);
         } else if (section->sh_type == SHT_SYMTAB) {
@@ -77,6 +81,13 @@ static void see_file(struct findings *found, const struct elf *elf)
 
 static int judge(const struct findings *found, const char *program)
 {
+    if (found->device_code && !found->interpreted) {
+        cli_complain(
+            ": %s is linked without a dynamic loader (-static), so that no library can take "
+            "the place of CUDA's: link the C library dynamically",
+            program);
+        return EXIT_INPUT;
+    }
     if (found->device_code && !found->runtime && !found->linked_runtime) {
         cli_complain(
             ": %s has CUDA's runtime linked into it and no symbols that tell where: do not "

@@ -1,6 +1,7 @@
 #!/bin/sh
 # linked.sh NVCC SONDE: a program of nvcc's with CUDA's runtime linked into it and into its library runs unchanged, also where
-# another program starts it; without its symbols it is refused.
+# another program starts it; without its symbols it
+# is refused, and so is a program without a dynamic loader.
 set -eu
 nvcc=$1 sonde=$2 here=$(cd "$(dirname "$0")" && pwd)/linked
 work=$(mktemp -d "${TMPDIR:-/tmp}/sonde-linked.XXXXXX")
@@ -19,3 +20,9 @@ status=0
 "$sonde" run -q -- "$work/main" 2>"$work/err" || status=$?
 [ "$status" = 4 ] || { echo "without symbols: exit status $status"; exit 1; }
 grep -q "no symbols that tell where" "$work/err" || { cat "$work/err"; exit 1; }
+echo '__global__ void none() {} int main() { none<<<1, 1>>>(); return cudaDeviceSynchronize(); }' >"$work/alone.cu"
+"$nvcc" -w -arch=compute_75 -Xcompiler -static -o "$work/alone" "$work/alone.cu" 2>/dev/null
+status=0
+"$sonde" run -q -- "$work/alone" 2>"$work/err" || status=$?
+[ "$status" = 4 ] || { echo "without a loader: exit status $status"; exit 1; }
+grep -q "without a dynamic loader" "$work/err" || { cat "$work/err"; exit 1; }
