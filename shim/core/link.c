@@ -16,7 +16,7 @@
 struct shim_link {
     VEC(struct shim_text) texts;
     struct rt_link *link;
-    bool failed;
+    struct shim_log log;
 };
 
 struct linked {
@@ -55,6 +55,11 @@ int shim_link_create(struct shim_link **out)
     }
     *out = link;
     return SHIM_OK;
+}
+
+struct shim_log *shim_link_log(struct shim_link *link)
+{
+    return &link->log;
 }
 
 int shim_link_add(struct shim_link *link, const char *name, const void *image, size_t bytes)

@@ -173,7 +173,14 @@ SHIM_SHARED struct shim_function *shim_function_of(const struct rt_kernel *kerne
 SHIM_SHARED int shim_file_read(char **data, size_t *bytes, const char *path);
 /* link.c: texts that are to be one module. What is handed out at the end is loaded like PTX. */
 struct shim_link;
+/* Where a program wants to read what was wrong; what is not wanted is NULL. */
+struct shim_log {
+    char *text;
+    size_t room;
+    void **used; /* gets the bytes of the text */
+};
 SHIM_SHARED int shim_link_create(struct shim_link **out);
+SHIM_SHARED struct shim_log *shim_link_log(struct shim_link *link); /* the driver's to use */
 SHIM_SHARED int shim_link_add(struct shim_link *link, const char *name, const void *image,
                               size_t bytes);
 SHIM_SHARED int shim_link_complete(struct shim_link *link, void **image, size_t *bytes);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "shim/driver/driver.h"
+#include "util/error.h"
 
 static int load(void **out, const void *image, bool lazy)
 {
@@ -30,21 +31,61 @@ EXPORT int cuModuleLoadData(void **out, const void *image)
     return driver_result(load(out, image, false));
 }
 
-/* Options are of the vendor's compiler, of which only the logs mean something here. */
-static void logs_clear(unsigned count, const int *options, void **values)
+/* Options are of the vendor's compiler, of which only the logs mean something here: texts of the
+ * program's and, as the next option, the bytes that they have room for and then have. */
+enum { LOG_INFO = 3, LOG_ERROR = 5 };
+
+static struct shim_log log_of(int which, unsigned count, const int *options, void **values)
 {
+    struct shim_log log = {0};
     for (unsigned i = 0; options && values && i < count; i++) {
-        if (options[i] == 4 || options[i] == 6) { /* bytes that a log has: none */
-            values[i] = NULL;
+        if (options[i] == which) {
+            log.text = values[i];
+        } else if (options[i] == which + 1) {
+            log.used = &values[i];
+            log.room = (unsigned)(uintptr_t)values[i];
         }
+    }
+    return log;
+}
+
+static void log_put(const struct shim_log *log, const char *said)
+{
+    size_t used = 0;
+    if (log->text && log->room > 0) {
+        used = strlen(said) < log->room ? strlen(said) : log->room - 1;
+        memcpy(log->text, said, used);
+        log->text[used] = '\0';
+    }
+    if (log->used) {
+        *log->used = (void *)(uintptr_t)used;
+    }
+}
+
+/* The errors' log; none of it tells more than errors. */
+static struct shim_log logs_begin(unsigned count, const int *options, void **values)
+{
+    struct shim_log info = log_of(LOG_INFO, count, options, values);
+    struct shim_log errors = log_of(LOG_ERROR, count, options, values);
+    log_put(&info, "");
+    log_put(&errors, "");
+    return errors;
+}
+
+static void log_result(const struct shim_log *errors, int code)
+{
+    if (code == SHIM_BAD_PTX || code == SHIM_BAD_IMAGE || code == SHIM_UNKNOWN) {
+        log_put(errors, error_text());
     }
 }
 
 EXPORT int cuModuleLoadDataEx(void **out, const void *image, unsigned count, const int *options,
                               void **values)
 {
-    logs_clear(count, options, values);
-    return driver_result(load(out, image, false));
+    struct shim_log errors = logs_begin(count, options, values);
+    int code = load(out, image, false);
+    log_result(&errors, code);
+    return driver_result(code);
 }
 
 EXPORT int cuModuleLoadFatBinary(void **out, const void *image)
@@ -165,20 +206,36 @@ EXPORT int cuKernelGetFunction(void **function, void *kernel)
     return driver_result(SHIM_OK);
 }
 
+/* What is wrong with an input goes to its own log and to that of the linker. */
+static int link_add(void *linker, const char *name, const void *data, size_t bytes,
+                    const struct shim_log *errors)
+{
+    int code = shim_link_add(linker, name, data, bytes);
+    log_result(errors, code);
+    if (code != SHIM_BAD_HANDLE) {
+        log_result(shim_link_log(linker), code);
+    }
+    return code;
+}
+
 EXPORT int cuLinkCreate_v2(unsigned count, const int *options, void **values, void **out)
 {
     struct rt *rt;
     int code = out ? driver_enter(&rt) : SHIM_INVALID;
-    logs_clear(count, options, values);
-    return driver_result(code == SHIM_OK ? shim_link_create((struct shim_link **)out) : code);
+    struct shim_log errors = logs_begin(count, options, values);
+    code = code == SHIM_OK ? shim_link_create((struct shim_link **)out) : code;
+    if (code == SHIM_OK) {
+        *shim_link_log(*out) = errors;
+    }
+    return driver_result(code);
 }
 
 EXPORT int cuLinkAddData_v2(void *linker, int type, void *data, size_t bytes, const char *name,
                             unsigned count, const int *options, void **values)
 {
     (void)type;
-    logs_clear(count, options, values);
-    return driver_result(shim_link_add(linker, name, data, bytes));
+    struct shim_log errors = logs_begin(count, options, values);
+    return driver_result(link_add(linker, name, data, bytes, &errors));
 }
 
 EXPORT int cuLinkAddFile_v2(void *linker, int type, const char *path, unsigned count,
@@ -187,16 +244,20 @@ EXPORT int cuLinkAddFile_v2(void *linker, int type, const char *path, unsigned c
     char *data = NULL;
     size_t bytes;
     (void)type;
-    logs_clear(count, options, values);
+    struct shim_log errors = logs_begin(count, options, values);
     int code = path ? shim_file_read(&data, &bytes, path) : SHIM_INVALID;
-    code = code == SHIM_OK ? shim_link_add(linker, path, data, bytes) : code;
+    code = code == SHIM_OK ? link_add(linker, path, data, bytes, &errors) : code;
     free(data);
     return driver_result(code);
 }
 
 EXPORT int cuLinkComplete(void *linker, void **image, size_t *bytes)
 {
-    return driver_result(image ? shim_link_complete(linker, image, bytes) : SHIM_INVALID);
+    int code = image ? shim_link_complete(linker, image, bytes) : SHIM_INVALID;
+    if (image && code != SHIM_BAD_HANDLE) {
+        log_result(shim_link_log(linker), code);
+    }
+    return driver_result(code);
 }
 
 EXPORT int cuLinkDestroy(void *linker)

@@ -17,7 +17,9 @@ int main(int argc, char **argv)
                          ".visible .entry other(.param .u64 p) { ret; }\n";
     static char junk[] = "no code", broken[] = ".version 7.0\n.target sm_70\nnonsense;\n";
     handle none = argc == 2 ? begin(argv, NULL) : NULL, link, module;
-    void *image;
+    int options[] = {5, 6};
+    char errors[200] = "untouched";
+    void *image, *values[] = {errors, (void *)sizeof errors};
     size_t bytes;
     address calls, p = take(32);
     OK(cuLinkCreate_v2(0, NULL, NULL, &link));
@@ -35,10 +37,11 @@ int main(int argc, char **argv)
     EXPECT(word(p, 0) == 2 && word(p, 31) == 2);
     OK(cuModuleGetGlobal_v2(&calls, &bytes, module, "calls"));
     EXPECT(bytes == 4 && word(calls, 0) == 32);
-    OK(cuLinkCreate_v2(0, NULL, NULL, &link));
+    OK(cuLinkCreate_v2(2, options, values, &link));
+    EXPECT(!*errors && !values[1]);
     OK(cuLinkAddFile_v2(link, PTX, path_of(argv, "caller.ptx"), 0, NULL, NULL));
     int code = cuLinkComplete(link, &image, &bytes); /* twice() is nowhere */
-    EXPECT(code != 0);
+    EXPECT(code != 0 && strstr(errors, "calls") && (size_t)values[1] == strlen(errors));
     OK(cuLinkDestroy(link));
     OK(cuLinkCreate_v2(0, NULL, NULL, &link));
     GIVES(200, cuLinkAddData_v2(link, PTX, junk, sizeof junk, "junk", 0, NULL, NULL));

@@ -61,6 +61,25 @@ static const char calls_nobody[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n.extern .func nobody ();\n"
     ".visible .entry k() { call nobody, (); ret; }\n";
 
+/* What is wrong stands in the log of errors, cut to its room; the other log is empty. */
+static void logs(const char *good)
+{
+    int options[] = {3, 4, 5, 6};
+    char info[] = "untouched", errors[200];
+    void *values[] = {info, (void *)sizeof info, errors, (void *)sizeof errors};
+    handle module;
+    GIVES(218, cuModuleLoadDataEx(&module, calls_nobody, 4, options, values));
+    EXPECT(strstr(errors, "nobody") && (size_t)values[3] == strlen(errors));
+    EXPECT(!*info && !values[1]);
+    values[3] = (void *)4;
+    GIVES(200, cuModuleLoadDataEx(&module, "this is no code", 4, options, values));
+    EXPECT((size_t)values[3] == 3 && strlen(errors) == 3);
+    values[3] = (void *)sizeof errors;
+    OK(cuModuleLoadDataEx(&module, good, 4, options, values));
+    EXPECT(!*errors && !values[3]);
+    OK(cuModuleUnload(module));
+}
+
 int main(int argc, char **argv)
 {
     handle module = argc == 2 ? begin(argv, "kernels.ptx") : NULL, again, none;
@@ -94,6 +113,7 @@ int main(int argc, char **argv)
     OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, reverse, 1024, 0));
     EXPECT(blocks >= 1);
     libraries(argv, text);
+    logs(text);
     OK(cuModuleUnload(again));
     OK(cuModuleUnload(module));
     return 0;
