@@ -124,6 +124,11 @@ static void say_once(const char *key, const char *fmt, const char *text)
     }
 }
 
+void shim_leave_out(const char *what)
+{
+    say_once(what, "%s is not simulated: results may differ from those of a real GPU", what);
+}
+
 int shim_missing(const char *name)
 {
     say_once(name, "%s() is not supported: it returns an error", name);

@@ -262,6 +262,16 @@ bool shim_texture_aligned(const struct shim_resource *resource)
                        (resource->type == 2 || resource->pitch % (size_t)pitch == 0));
 }
 
+void shim_texture_leave_out(bool seamless, unsigned anisotropy)
+{
+    if (seamless) {
+        shim_leave_out("filtering across the edges of cube maps (seamless)");
+    }
+    if (anisotropy > 1) {
+        shim_leave_out("anisotropic filtering");
+    }
+}
+
 int shim_texture_create(uint64_t *handle, const struct shim_resource *resource,
                         const struct texture_view *view)
 {

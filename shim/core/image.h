@@ -43,6 +43,8 @@ SHIM_SHARED int shim_texture_create(uint64_t *handle, const struct shim_resource
                                     const struct texture_view *view);
 /* Whether an object may be made of it. A reference is bound to anything. */
 SHIM_SHARED bool shim_texture_aligned(const struct shim_resource *resource);
+/* Says what a texture asks for and does not get. */
+SHIM_SHARED void shim_texture_leave_out(bool seamless, unsigned anisotropy);
 SHIM_SHARED int shim_texture_destroy(uint64_t handle);
 SHIM_SHARED int shim_surface_create(uint64_t *handle, const struct shim_resource *resource);
 SHIM_SHARED int shim_surface_destroy(uint64_t handle);

@@ -96,6 +96,8 @@ SHIM_SHARED const char *shim_error_name(int code, bool driver); /* NULL: there i
 SHIM_SHARED const char *shim_error_text(int code);
 /* A line on standard error, "sonde: ...". */
 SHIM_SHARED void shim_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* What a program asks for and does not get, once for each. */
+SHIM_SHARED void shim_leave_out(const char *what);
 /* An entry point that is not there was called: says so once for each name. */
 SHIM_SHARED int shim_missing(const char *name);
 /* Every function of the interface ends here, with the counting of calls before it. */

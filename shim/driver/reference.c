@@ -11,7 +11,7 @@
 #include "shim/driver/driver.h"
 #include "util/container/vec.h"
 
-enum { READS_INTEGERS = 1, NORMALIZED = 2 }; /* CU_TRSF_... */
+enum { READS_INTEGERS = 1, NORMALIZED = 2, READS_SRGB = 0x10 }; /* CU_TRSF_... */
 
 struct texref {
     struct shim_module *module; /* NULL: made by cuTexRefCreate(), read by no kernel */
@@ -143,6 +143,7 @@ static int apply(const struct texref *texref)
     struct texture_view view = {.linear = texref->filter == 1,
                                 .normalized = (texref->flags & NORMALIZED) != 0,
                                 .as_integer = (texref->flags & READS_INTEGERS) != 0,
+                                .srgb = (texref->flags & READS_SRGB) != 0,
                                 .level_linear = texref->mipmap_filter == 1,
                                 .level_bias = texref->bias,
                                 .level_min = texref->least,

@@ -127,6 +127,7 @@ EXPORT int cuTexObjectCreate(uint64_t *out, const struct abi_resource_desc_drive
     struct texture_view view = {.linear = texture->filter == 1,
                                 .normalized = (texture->flags & 2) != 0,
                                 .as_integer = (texture->flags & 1) != 0,
+                                .srgb = (texture->flags & 0x10) != 0,
                                 .level_linear = texture->mipmap_filter == 1,
                                 .level_bias = texture->bias,
                                 .level_min = texture->least,
@@ -135,6 +136,7 @@ EXPORT int cuTexObjectCreate(uint64_t *out, const struct abi_resource_desc_drive
         view.address[i] = modes[texture->address[i] & 3];
     }
     memcpy(view.border, texture->border, sizeof view.border);
+    shim_texture_leave_out((texture->flags & 0x40) != 0, texture->anisotropy);
     return driver_result(shim_texture_create(out, &from, &view));
 }
 

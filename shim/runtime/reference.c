@@ -44,6 +44,7 @@ static int bind(const struct reference *reference, const struct shim_resource *r
         return code == SHIM_INVALID ? 18 : code;
     }
     struct abi_texture_desc desc = {.filter = reference->filter,
+                                    .srgb = reference->srgb,
                                     .normalized = reference->normalized,
                                     .mipmap_filter = reference->mipmap_filter,
                                     .bias = reference->bias,

@@ -153,6 +153,7 @@ void view_of(struct texture_view *out, const struct abi_texture_desc *desc)
     *out = (struct texture_view){.linear = desc->filter == 1,
                                  .normalized = desc->normalized != 0,
                                  .as_integer = desc->read == 0,
+                                 .srgb = desc->srgb != 0,
                                  .level_linear = desc->mipmap_filter == 1,
                                  .level_bias = desc->bias,
                                  .level_min = desc->least,
@@ -176,6 +177,7 @@ EXPORT int cudaCreateTextureObject(uint64_t *out, const struct abi_resource_desc
     from.as = as;
     code = code == SHIM_OK && !shim_texture_aligned(&from) ? SHIM_INVALID : code;
     view_of(&view, texture);
+    shim_texture_leave_out(texture->seamless != 0, texture->anisotropy);
     code = code == SHIM_OK ? shim_texture_create(out, &from, &view) : code;
     if (code == SHIM_OK) {
         texture_remember(*out, resource, texture);

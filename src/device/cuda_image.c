@@ -194,7 +194,8 @@ int cuda_texture_object(struct device *device, uint64_t *handle, struct device_i
     struct cu_texture_resource resource = resource_of(image);
     struct cu_texture_view words = {.filter_mode = view->linear,
                                     .flags = (view->as_integer ? CU_READ_AS_INTEGER : 0u) |
-                                             (view->normalized ? CU_NORMALIZED_COORDINATES : 0u),
+                                             (view->normalized ? CU_NORMALIZED_COORDINATES : 0u) |
+                                             (view->srgb ? CU_SRGB : 0u),
                                     .mipmap_filter_mode = view->level_linear,
                                     .mipmap = {view->level_bias, view->level_min, view->level_max}};
     for (int i = 0; i < 3; i++) {

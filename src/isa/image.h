@@ -3,8 +3,7 @@
  * a texture object has of it (addressing, filtering, how coordinates and texels are read). Only the
  * description: exec reads images, rt places them, a real device's driver gets the same words.
  * Source: CUDA C Programming Guide, "Texture and Surface Memory" and the driver API's array,
- * texture and surface objects. Leaves out: multisampled and block-compressed images, sRGB,
- * anisotropy.
+ * texture and surface objects. Leaves out: multisampled and block-compressed images, anisotropy.
  */
 #ifndef SONDE_ISA_IMAGE_H
 #define SONDE_ISA_IMAGE_H
@@ -52,6 +51,8 @@ struct texture_view {
     bool normalized; /* coordinates of 0 to 1 */
     bool
         as_integer; /* texels of 8 and 16 bits stay integers; else they become 0 to 1, or -1 to 1 */
+    bool srgb;      /* of 8-bit texels that become 0 to 1, all channels but the last of four are
+                       sRGB and become linear before they are filtered */
     bool level_linear; /* filtering between levels */
     float level_bias, level_min, level_max;
     float border[4];

@@ -4,7 +4,7 @@
  * global access to it is out of bounds; its layout is exec/texture/texture.h's. Limits are those of
  * the CUDA C Programming Guide's technical specifications for compute capability 9.0, whatever the
  * model; linear memory need only be aligned to texels, where drivers want more. Leaves out:
- * anisotropy, sRGB, seamless cubes, views of some levels or layers, multisampling.
+ * anisotropy, seamless cubes, views of some levels or layers, multisampling.
  */
 #include <assert.h>
 #include <math.h>

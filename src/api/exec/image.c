@@ -86,7 +86,8 @@ static bool apply_option(struct texture_view *view, const char *text, size_t len
         size_t member;
     } flags[] = {{"linear", offsetof(struct texture_view, linear)},
                  {"normalized", offsetof(struct texture_view, normalized)},
-                 {"integer", offsetof(struct texture_view, as_integer)}};
+                 {"integer", offsetof(struct texture_view, as_integer)},
+                 {"srgb", offsetof(struct texture_view, srgb)}};
     for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++) {
         if (strlen(addresses[i].name) == length && strncmp(addresses[i].name, text, length) == 0) {
             set_address(view, addresses[i].address);
@@ -108,8 +109,9 @@ static int parse_options(struct exec_arg *arg, const char *at)
     while (*at == ',') {
         size_t length = strcspn(at + 1, ",");
         if (!apply_option(&arg->view, at + 1, length)) {
-            return bad_argument(arg->spec, "options are linear, normalized, integer, wrap, clamp, "
-                                           "mirror and border");
+            return bad_argument(arg->spec,
+                                "options are linear, normalized, integer, srgb, wrap, clamp, "
+                                "mirror and border");
         }
         at += length + 1;
     }

@@ -2,7 +2,8 @@
  * What a texture fetch returns: the texels of its footprint as floats or integers, weighed and
  * added up. How the hardware rounds weights, texels and sums was measured on an H200
  * (tests/textures), where all agrees to the bit but for signed 8-bit texels, whose last of 16 bits
- * may differ.
+ * may differ. How it rounds what sRGB texels become was not measured: they follow IEC 61966-2-1,
+ * the border's colour is linear.
  */
 #include <math.h>
 #include <string.h>
@@ -58,12 +59,29 @@ static uint32_t fetch_channel(const struct texture_fetch *fetch, uint64_t addres
                    : border_channel(fetch, channel);
 }
 
+static bool is_srgb(const struct texture_fetch *fetch, uint32_t channel)
+{
+    const struct texel_format *format = &fetch->image->spec.format;
+    return fetch->view.srgb && format->kind == TEXEL_UNSIGNED && format->bits == 8 && channel < 3;
+}
+
+static float texel_float(const struct texture_fetch *fetch, uint64_t address, uint32_t channel)
+{
+    float stored =
+        channel_float(&fetch->image->spec.format, fetch_channel(fetch, address, channel));
+    if (!address || !is_srgb(fetch, channel))
+        return stored;
+    double linear =
+        stored <= 0.04045F ? (double)stored / 12.92 : pow(((double)stored + 0.055) / 1.055, 2.4);
+    return (float)linear;
+}
+
 /* Channels that the format lacks are 0. */
 static void texel_floats(float out[4], const struct texture_fetch *fetch, uint64_t address)
 {
     const struct texel_format *format = &fetch->image->spec.format;
     for (uint32_t i = 0; i < 4; i++)
-        out[i] = i < format->channels ? channel_float(format, fetch_channel(fetch, address, i)) : 0;
+        out[i] = i < format->channels ? texel_float(fetch, address, i) : 0;
 }
 
 static void texel_integers(uint32_t out[4], const struct texture_fetch *fetch, uint64_t address)
@@ -175,18 +193,32 @@ static float blend_floats(const struct texture_fetch *fetch, const struct footpr
     return round_half_away(sum / 256, bits);
 }
 
+static float blend_srgb(const struct texture_fetch *fetch, const struct footprint *footprint,
+                        const uint32_t *weight, uint32_t channel)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < footprint->count; i++)
+        sum += weight[i] * (double)texel_float(fetch, footprint->address[i], channel);
+    return (float)(sum / 256);
+}
+
+static float blend_channel(const struct texture_fetch *fetch, const struct footprint *footprint,
+                           const uint32_t *weight, uint32_t channel)
+{
+    if (fetch->image->spec.format.kind == TEXEL_FLOAT)
+        return blend_floats(fetch, footprint, weight, channel);
+    return is_srgb(fetch, channel) ? blend_srgb(fetch, footprint, weight, channel)
+                                   : blend_integers(fetch, footprint, weight, channel);
+}
+
 static void blend(uint32_t out[4], const struct texture_fetch *fetch,
                   const struct footprint *footprint)
 {
-    const struct texel_format *format = &fetch->image->spec.format;
     uint32_t weight[FOOTPRINT_MAX] = {0};
     footprint_weights(weight, footprint);
     for (uint32_t i = 0; i < 4; i++) {
-        float value = 0;
-        if (i < format->channels)
-            value = format->kind == TEXEL_FLOAT ? blend_floats(fetch, footprint, weight, i)
-                                                : blend_integers(fetch, footprint, weight, i);
-        out[i] = lane_bits_f32(value);
+        bool there = i < fetch->image->spec.format.channels;
+        out[i] = lane_bits_f32(there ? blend_channel(fetch, footprint, weight, i) : 0);
     }
 }
 

@@ -1,4 +1,5 @@
 // Texture objects on linear and pitched memory and on arrays; filtering, addressing, formats.
+#include <cmath>
 #include "check.h"
 __global__ void fetch(cudaTextureObject_t t, float *out, int n) { for (int i = threadIdx.x; i < n; i += blockDim.x) out[i] = tex1Dfetch<float>(t, i); }
 __global__ void sample(cudaTextureObject_t t, float *out) { int x = threadIdx.x, y = threadIdx.y; out[y * 8 + x] = tex2D<float>(t, x + 0.5f, y + 0.5f); }
@@ -47,4 +48,13 @@ PROGRAM
     bytes<<<1, 8>>>(o, (float4 *)out);
     CHECK(cudaMemcpy(back, out, 128, cudaMemcpyDeviceToHost));
     for (int i = 0; i < 32; i++) EXPECT(back[i] == c[i] / 255.0f);
+    CHECK(cudaDestroyTextureObject(o));
+    t.sRGB = 1;
+    CHECK(cudaCreateTextureObject(&o, &r, &t, nullptr));
+    bytes<<<1, 8>>>(o, (float4 *)out);
+    CHECK(cudaMemcpy(back, out, 128, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 32; i++) {
+        float stored = c[i] / 255.0f, light = stored <= 0.04045f ? stored / 12.92f : powf((stored + 0.055f) / 1.055f, 2.4f);
+        EXPECT(fabsf(back[i] - (i % 4 == 3 ? stored : light)) < 1e-4f);
+    }
 }

@@ -223,6 +223,31 @@ static void small_integers_become_numbers_up_to_one_or_stay_as_they_are(void **s
     assert_int_equal(got[0][1], 255);
 }
 
+static void srgb_bytes_become_linear_before_they_are_filtered(void **state)
+{
+    (void)state;
+    const uint8_t texels[2][4] = {{0, 255, 10, 128}, {188, 55, 128, 255}};
+    /* By IEC 61966-2-1: 188 is 0.50289, 55 is 0.03820, 128 is 0.21586, 10 is 10 / 255 / 12.92. */
+    const double want[3][4] = {{0, 1, 0.003035, 128 / 255.0},
+                               {0.502886, 0.038204, 0.215861, 1},
+                               {0.251443, 0.519102, 0.109448, 383 / 510.0}};
+    const float at[3] = {0.5f, 1.5f, 1};
+    struct rt_image *image = make(IMAGE_1D, u8x4, 2, 0, 0, texels);
+    for (int linear = 0; linear < 2; linear++) {
+        struct texture_view view = {
+            .address = {TEXTURE_CLAMP}, .srgb = true, .linear = linear != 0};
+        uint64_t handle;
+        assert_int_equal(rt_texture_object(rt, &handle, image, &view), 0);
+        run(tex_1d, handle, at, 4, 2 + (uint32_t)linear);
+        for (uint32_t i = 0; i < 2 + (uint32_t)linear; i++) {
+            for (uint32_t channel = 0; channel < 4; channel++) {
+                double off = (double)result(i, channel) - want[i][channel];
+                assert_true(off < 1e-5 && off > -1e-5);
+            }
+        }
+    }
+}
+
 static void signed_integers_keep_their_sign(void **state)
 {
     (void)state;
@@ -750,6 +775,7 @@ int main(void)
         TEST(linear_filtering_weighs_neighbours_by_256ths),
         TEST(linear_filtering_in_two_dimensions_takes_four_texels),
         TEST(small_integers_become_numbers_up_to_one_or_stay_as_they_are),
+        TEST(srgb_bytes_become_linear_before_they_are_filtered),
         TEST(signed_integers_keep_their_sign),
         TEST(layers_are_clamped_and_never_mixed),
         TEST(a_cube_has_a_face_for_each_direction),
