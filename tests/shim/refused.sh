@@ -12,3 +12,7 @@ ends() { # STATUS KERNEL PTX: what is printed must hold the fourth argument
 ends 0 right "$ptx" "launched: 0"
 ends 1 wrong "$ptx" "is not implemented"
 ends 1 absent "$ptx" "launched: 98"
+# What the program itself says of its failure stays.
+status=0
+"$sonde" run -q --functional -- sh -c '"$@"; exit 3' sh "$host" "$ptx" wrong >/dev/null 2>&1 || status=$?
+[ "$status" = 3 ] || { echo "a program that ends with 3: exit status $status"; exit 1; }

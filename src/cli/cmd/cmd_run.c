@@ -336,7 +336,7 @@ static int start(char **argv)
     if (!used) {
         tell_unused(argv[0]);
     }
-    return failed ? EXIT_NOT_HELD : status;
+    return failed && status == 0 ? EXIT_NOT_HELD : status;
 }
 
 /* A simulated device whose model can be read; told before the program starts. */
