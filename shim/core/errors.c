@@ -146,6 +146,8 @@ static const struct {
     {"is out of bounds", SHIM_ILLEGAL_ADDRESS},
     {"call stack overflow", SHIM_LAUNCH_FAILED},
     {"is no function", SHIM_BAD_PC},
+    {" of a tensor that begins at ", SHIM_BAD_INSTRUCTION},
+    {" to a tensor that begins at ", SHIM_BAD_INSTRUCTION},
     {" memory at 0x", SHIM_BAD_SPACE},
     {"more cycles than", SHIM_TIMEOUT},
 };

@@ -22,7 +22,7 @@ else
 fi
 wanted=0
 case $name in
-fault | asserts | error_codes) wanted=1 ;;
+fault | asserts | error_codes | clusters_tensor_fault) wanted=1 ;;
 esac
 for mode in --functional --threads=1; do
     status=0
