@@ -73,6 +73,13 @@ EXPORT int NAME(GraphInstantiateWithParams)(void **out, void *graph,
     return RESULT(code);
 }
 
+/* Threads have streams of their own; nothing here is put into one. */
+EXPORT int NAME(GraphInstantiateWithParams_ptsz)(void **out, void *graph,
+                                                 struct instantiate_params *params)
+{
+    return NAME(GraphInstantiateWithParams)(out, graph, params);
+}
+
 static int exec_known(void *handle)
 {
     return shim_handle_is(handle, SHIM_GRAPH_EXEC) ? SHIM_OK : SHIM_INVALID;

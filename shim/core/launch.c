@@ -68,17 +68,29 @@ static int shared_check(struct shim_function *function, const struct rt_kernel *
     return fits ? SHIM_OK : SHIM_INVALID;
 }
 
-/* All blocks are resident at once, or the launch is refused now, not when it begins. */
-static int cooperative_check(struct shim_function *function, const struct shim_launch *launch)
+void launch_clusters(struct rt_launch *out, const struct shim_launch *launch)
 {
-    int blocks = 0;
+    struct shim_function *function = launch->function;
+    memcpy(out->cluster, launch->cluster, sizeof out->cluster);
+    if (out->cluster[0] == 0) {
+        out->cluster[0] = (uint32_t)shim_function_setting(function, SHIM_SET_CLUSTER_WIDTH);
+        out->cluster[1] = (uint32_t)shim_function_setting(function, SHIM_SET_CLUSTER_HEIGHT);
+        out->cluster[2] = (uint32_t)shim_function_setting(function, SHIM_SET_CLUSTER_DEPTH);
+    }
+    out->cluster_non_portable = shim_function_setting(function, SHIM_SET_CLUSTER_NON_PORTABLE) > 0;
+}
+
+/* All blocks are resident at once, or the launch is refused now, not when it begins. */
+static int cooperative_check(const struct shim_launch *launch)
+{
+    int clusters = 0, size = 1;
     uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
     uint64_t wanted = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     if (!launch->cooperative || threads == 0 || threads > 1024) {
         return SHIM_OK;
     }
-    int code = shim_occupancy(&blocks, function, (unsigned)threads, launch->dynamic_shared_bytes);
-    if (code == SHIM_OK && wanted > (uint64_t)blocks * shim_model()->sms) {
+    int code = shim_active_clusters(&clusters, &size, launch);
+    if (code == SHIM_OK && wanted > (uint64_t)clusters * (uint64_t)size) {
         code = SHIM_TOO_LARGE;
     }
     return code;
@@ -102,7 +114,7 @@ int shim_launch_fill(struct rt *rt, struct rt_launch *out, struct rt_kernel **ke
     struct shim_function *function = launch->function;
     int code = kernel_need(kernel, function);
     code = code == SHIM_OK ? shared_check(function, *kernel, launch) : code;
-    code = code == SHIM_OK ? cooperative_check(function, launch) : code;
+    code = code == SHIM_OK ? cooperative_check(launch) : code;
     code = code == SHIM_OK ? args_fill(pointers, *kernel, launch) : code;
     if (code != SHIM_OK) {
         return code;
@@ -113,13 +125,7 @@ int shim_launch_fill(struct rt *rt, struct rt_launch *out, struct rt_kernel **ke
                               .cooperative = launch->cooperative};
     memcpy(out->grid, launch->grid, sizeof out->grid);
     memcpy(out->block, launch->block, sizeof out->block);
-    memcpy(out->cluster, launch->cluster, sizeof out->cluster);
-    if (out->cluster[0] == 0) {
-        out->cluster[0] = (uint32_t)shim_function_setting(function, SHIM_SET_CLUSTER_WIDTH);
-        out->cluster[1] = (uint32_t)shim_function_setting(function, SHIM_SET_CLUSTER_HEIGHT);
-        out->cluster[2] = (uint32_t)shim_function_setting(function, SHIM_SET_CLUSTER_DEPTH);
-    }
-    out->cluster_non_portable = shim_function_setting(function, SHIM_SET_CLUSTER_NON_PORTABLE) > 0;
+    launch_clusters(out, launch);
     out->functional = !report_wants_timing(shim_function_name(function));
     out->max_cycles = options()->max_cycles; /* who never ends by itself is stopped */
     return SHIM_OK;

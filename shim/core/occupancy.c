@@ -1,6 +1,10 @@
 /* How many blocks of a function an SM holds, by the model. */
+#include <string.h>
+
 #include "model/model.h"
 #include "shim/core/shim.h"
+
+#define CLUSTER_MOST 16u /* blocks, where the function allows more than 8 */
 
 int shim_occupancy(int *blocks, struct shim_function *function, unsigned threads, uint64_t shared)
 {
@@ -38,6 +42,57 @@ int shim_available_shared(size_t *bytes, struct shim_function *function, int blo
     }
     *bytes = low;
     return SHIM_OK;
+}
+
+static int clusters_of(int *clusters, int *size, struct rt_launch *asked,
+                       struct shim_function *function)
+{
+    struct rt *rt;
+    struct rt_kernel *kernel;
+    uint32_t count = 0, blocks = 1;
+    int code = shim_function_need(function, &kernel);
+    code = code == SHIM_OK ? shim_enter(&rt) : code;
+    if (code != SHIM_OK) {
+        return code;
+    }
+    code = shim_launch_code(rt_occupancy_clusters(rt, &count, &blocks, kernel, asked));
+    *clusters = (int)count;
+    *size = (int)blocks;
+    shim_leave(rt);
+    return code;
+}
+
+static struct rt_launch launch_of(const struct shim_launch *launch)
+{
+    struct rt_launch asked = {.dynamic_shared_bytes = (uint32_t)launch->dynamic_shared_bytes};
+    memcpy(asked.block, launch->block, sizeof asked.block);
+    launch_clusters(&asked, launch);
+    return asked;
+}
+
+int shim_active_clusters(int *clusters, int *size, const struct shim_launch *launch)
+{
+    struct rt_launch asked = launch_of(launch);
+    return clusters_of(clusters, size, &asked, launch->function);
+}
+
+/* The function's own size, or the largest power of two of which one fits. */
+int shim_largest_cluster(int *blocks, const struct shim_launch *launch)
+{
+    struct rt_launch asked = launch_of(launch);
+    int clusters = 0, size = 0;
+    uint32_t most = shim_model()->driver.compute_major >= 9 ? CLUSTER_MOST : 1;
+    memset(asked.cluster, 0, sizeof asked.cluster);
+    int code = clusters_of(&clusters, &size, &asked, launch->function);
+    for (*blocks = size; code == SHIM_OK && size == 1 && most > 1; most /= 2) {
+        asked.cluster[0] = most;
+        int unused, rc = clusters_of(&clusters, &unused, &asked, launch->function);
+        if (rc == SHIM_OK && clusters > 0) {
+            *blocks = (int)most;
+            break;
+        }
+    }
+    return code;
 }
 
 struct shared_callback {

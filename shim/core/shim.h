@@ -247,6 +247,12 @@ struct abi_attribute;
 SHIM_SHARED void shim_launch_attributes(struct shim_launch *launch,
                                         const struct abi_attribute *attributes, unsigned count);
 #define SHIM_PARAMS_MAX 1024
+/* The launch's clusters, or else the function's settings. */
+void launch_clusters(struct rt_launch *out, const struct shim_launch *launch);
+/* occupancy.c: how many clusters are resident at once, of how many blocks each; and of how many
+ * blocks one may be. */
+SHIM_SHARED int shim_active_clusters(int *clusters, int *size, const struct shim_launch *launch);
+SHIM_SHARED int shim_largest_cluster(int *blocks, const struct shim_launch *launch);
 
 /* memory.c: what an address is. */
 enum shim_memory {

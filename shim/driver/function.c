@@ -160,3 +160,30 @@ EXPORT int cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, void *function
     return driver_result(code == SHIM_OK ? shim_available_shared(bytes, function, blocks, threads)
                                          : code);
 }
+
+static int clusters_asked(struct shim_launch *out, void *function,
+                          const struct abi_launch_config_driver *config)
+{
+    *out = (struct shim_launch){.function = function,
+                                .block = {config->block[0], config->block[1], config->block[2]},
+                                .dynamic_shared_bytes = config->shared_bytes};
+    shim_launch_attributes(out, config->attributes, config->attribute_count);
+    return check(function);
+}
+
+EXPORT int cuOccupancyMaxPotentialClusterSize(int *blocks, void *function,
+                                              const struct abi_launch_config_driver *config)
+{
+    struct shim_launch asked;
+    int code = blocks && config ? clusters_asked(&asked, function, config) : SHIM_INVALID;
+    return driver_result(code == SHIM_OK ? shim_largest_cluster(blocks, &asked) : code);
+}
+
+EXPORT int cuOccupancyMaxActiveClusters(int *clusters, void *function,
+                                        const struct abi_launch_config_driver *config)
+{
+    struct shim_launch asked;
+    int size;
+    int code = clusters && config ? clusters_asked(&asked, function, config) : SHIM_INVALID;
+    return driver_result(code == SHIM_OK ? shim_active_clusters(clusters, &size, &asked) : code);
+}

@@ -130,31 +130,28 @@ EXPORT int cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *
     return last(code == SHIM_OK ? shim_available_shared(bytes, function, blocks, threads) : code);
 }
 
+static int clusters_asked(struct shim_launch *out, const void *host,
+                          const struct abi_launch_config *config)
+{
+    *out = (struct shim_launch){.block = {config->block.x, config->block.y, config->block.z},
+                                .dynamic_shared_bytes = config->shared_bytes};
+    shim_launch_attributes(out, config->attributes, config->attribute_count);
+    return function_of(&out->function, host);
+}
+
 EXPORT int cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *host,
                                                 const struct abi_launch_config *config)
 {
-    struct shim_function *function;
-    int code = blocks && config ? function_of(&function, host) : SHIM_INVALID;
-    if (code == SHIM_OK) {
-        *blocks = shim_model()->driver.compute_major >= 9 ? 8 : 1;
-    }
-    return last(code);
+    struct shim_launch asked;
+    int code = blocks && config ? clusters_asked(&asked, host, config) : SHIM_INVALID;
+    return last(code == SHIM_OK ? shim_largest_cluster(blocks, &asked) : code);
 }
 
 EXPORT int cudaOccupancyMaxActiveClusters(int *clusters, const void *host,
                                           const struct abi_launch_config *config)
 {
-    struct shim_function *function;
-    int blocks = 0;
-    int code = clusters && config ? function_of(&function, host) : SHIM_INVALID;
-    if (code != SHIM_OK) {
-        return last(code);
-    }
-    unsigned threads = config->block.x * config->block.y * config->block.z;
-    struct shim_launch asked = {.cluster = {1, 1, 1}};
-    shim_launch_attributes(&asked, config->attributes, config->attribute_count);
-    uint32_t size = asked.cluster[0] * asked.cluster[1] * asked.cluster[2];
-    code = shim_occupancy(&blocks, function, threads, config->shared_bytes);
-    *clusters = code == SHIM_OK && size ? blocks * (int)shim_model()->sms / (int)size : 0;
-    return last(code);
+    struct shim_launch asked;
+    int size;
+    int code = clusters && config ? clusters_asked(&asked, host, config) : SHIM_INVALID;
+    return last(code == SHIM_OK ? shim_active_clusters(clusters, &size, &asked) : code);
 }

@@ -12,16 +12,31 @@
 
 #define NO_SM UINT32_MAX
 
+static uint64_t ctas_of_gpc(const struct model *model, uint32_t gpc, uint64_t ctas_of_sm)
+{
+    uint64_t ctas = 0;
+    for (uint32_t i = 0; i < model->sms; i++) {
+        ctas += gpu_cluster_of(model, i) == gpc ? ctas_of_sm : 0;
+    }
+    return ctas;
+}
+
+uint64_t gpu_resident_clusters(const struct model *model, uint32_t ctas_of_sm, uint32_t size)
+{
+    uint64_t clusters = 0;
+    for (uint32_t gpc = 0; gpc < model->clusters; gpc++) {
+        clusters += ctas_of_gpc(model, gpc, ctas_of_sm) / size;
+    }
+    return clusters;
+}
+
 int gpu_cluster_check(const struct gpu *gpu, const struct gpu_grid *grid)
 {
     const struct model *model = gpu->model;
     const char *limit = "";
     uint64_t fit = 0, each = occupancy_ctas(&model->sm, &grid->sm.needs, gpu->shared_bytes, &limit);
     for (uint32_t gpc = 0; gpc < model->clusters; gpc++) {
-        uint64_t here = 0;
-        for (uint32_t i = 0; i < model->sms; i++) {
-            here += gpu_cluster_of(model, i) == gpc ? each : 0;
-        }
+        uint64_t here = ctas_of_gpc(model, gpc, each);
         fit = here > fit ? here : fit;
     }
     return grid->cluster_size <= fit

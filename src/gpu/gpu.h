@@ -132,6 +132,10 @@ int gpu_launch(struct gpu *gpu, const struct exec_launch *launch, uint64_t max_c
 uint64_t gpu_resident_ctas(const struct gpu *gpu, const struct exec_launch *launch,
                            const char **limit);
 
+/* How many clusters of so many CTAs are resident at once where each SM holds so many CTAs: all of a
+ * cluster are on SMs of one GPC. */
+uint64_t gpu_resident_clusters(const struct model *model, uint32_t ctas_of_sm, uint32_t size);
+
 /* A host copy that passes through L2 (physical contiguous pieces are found by translate). One that
  * happens while grids are on the GPU leaves L2 as it is. */
 void gpu_host_copy(struct gpu *gpu, uint64_t vaddr, uint64_t bytes, bool to_device);

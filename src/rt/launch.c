@@ -60,7 +60,7 @@ static void cluster_of(uint32_t cluster[3], const struct ptx_func *func,
     }
 }
 
-static int cluster_check(const struct ptx_func *func, const struct rt_launch *launch)
+int launch_cluster_size(uint32_t *out, const struct ptx_func *func, const struct rt_launch *launch)
 {
     static const char axis[3] = {'x', 'y', 'z'};
     uint32_t cluster[3], most = launch->cluster_non_portable ? EXEC_CLUSTER_MAX : CLUSTER_PORTABLE;
@@ -73,10 +73,6 @@ static int cluster_check(const struct ptx_func *func, const struct rt_launch *la
             return error_set(SONDE_EINPUT, "%s: cluster.%c is %u, but .reqnctapercluster wants %u",
                              func->name, axis[i], cluster[i], wanted);
         }
-        if (launch->grid[i] % cluster[i]) {
-            return error_set(SONDE_EINPUT, "%s: cluster.%c is %u, which does not divide %u blocks",
-                             func->name, axis[i], cluster[i], launch->grid[i]);
-        }
         size *= cluster[i];
         if (size > most) {
             return error_set(SONDE_EINPUT,
@@ -85,7 +81,23 @@ static int cluster_check(const struct ptx_func *func, const struct rt_launch *la
                              most == CLUSTER_PORTABLE ? " without the attribute for more" : "");
         }
     }
+    *out = (uint32_t)size;
     return 0;
+}
+
+static int cluster_check(const struct ptx_func *func, const struct rt_launch *launch)
+{
+    static const char axis[3] = {'x', 'y', 'z'};
+    uint32_t cluster[3], size;
+    cluster_of(cluster, func, launch);
+    int rc = launch_cluster_size(&size, func, launch);
+    for (int i = 0; rc == 0 && i < 3; i++) {
+        if (launch->grid[i] % cluster[i]) {
+            return error_set(SONDE_EINPUT, "%s: cluster.%c is %u, which does not divide %u blocks",
+                             func->name, axis[i], cluster[i], launch->grid[i]);
+        }
+    }
+    return rc;
 }
 
 int launch_pack(uint8_t **out, const struct ptx_func *func, const struct rt_launch *launch)

@@ -128,6 +128,7 @@ uint32_t carveout_for(const struct rt *rt, const struct cta_needs *needs);
  */
 void launch_cool(struct rt *rt); /* before a timed one */
 int launch_check(struct rt *rt, const struct rt_kernel *kernel, const struct rt_launch *launch);
+int launch_cluster_size(uint32_t *out, const struct ptx_func *func, const struct rt_launch *launch);
 int launch_pack(uint8_t **out, const struct ptx_func *func, const struct rt_launch *launch);
 /* `shares`: others may come to the GPU while it is there; GPU_LATER: what it needs cannot be
  * provided beside those that are there. */

@@ -287,6 +287,10 @@ int rt_capture_set_deps(struct rt_stream *stream, struct rt_node *const *deps, s
 /* Blocks of the kernel that an SM holds at once. 0: not one. */
 int rt_occupancy(struct rt *rt, uint32_t *blocks, const struct rt_kernel *kernel,
                  uint32_t block_threads, uint64_t dynamic_shared_bytes);
+/* How many clusters of the launch are resident at once, and of how many blocks one is;
+ * SONDE_EINPUT: one has more than may be. */
+int rt_occupancy_clusters(struct rt *rt, uint32_t *clusters, uint32_t *size,
+                          const struct rt_kernel *kernel, const struct rt_launch *launch);
 /* The block size (a multiple of a warp, up to `limit` threads if that is not 0) with most threads
  * on an SM, and the grid that fills the GPU. `shared` gives a block's dynamic shared memory. */
 int rt_occupancy_best(struct rt *rt, uint32_t *block_threads, uint32_t *grid,

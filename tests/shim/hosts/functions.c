@@ -29,6 +29,8 @@ int cuFuncLoad(handle);
 int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *, handle, int, size_t, unsigned);
 int cuOccupancyAvailableDynamicSMemPerBlock(size_t *, handle, int, int);
 int cuOccupancyMaxPotentialBlockSize(int *, int *, handle, size_t (*)(int), size_t, int);
+int cuOccupancyMaxActiveClusters(int *, handle, const struct abi_launch_config_driver *);
+int cuOccupancyMaxPotentialClusterSize(int *, handle, const struct abi_launch_config_driver *);
 int cuLaunchKernelEx(const struct abi_launch_config_driver *, handle, void **, void **);
 int cuLaunchCooperativeKernel(handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                               unsigned, handle, void **);
@@ -108,6 +110,12 @@ static void occupancy(handle scale, handle reverse)
     EXPECT(threads == 128 && grid == SMS * 16);
     OK(cuOccupancyMaxPotentialBlockSize(&grid, &threads, reverse, a_quarter, 0, 0));
     EXPECT(grid * threads == SMS * 1024);
+    struct abi_launch_config_driver config = {.grid = {1, 1, 1}, .block = {256, 1, 1}};
+    OK(cuOccupancyMaxActiveClusters(&blocks, scale, &config));
+    EXPECT(blocks == SMS * 8); /* of one block */
+    OK(cuOccupancyMaxPotentialClusterSize(&blocks, scale, &config));
+    EXPECT(blocks == 1); /* it has none */
+    GIVES(INVALID, cuOccupancyMaxActiveClusters(&blocks, scale, NULL));
 }
 
 static void of_a_module(handle module, handle scale)

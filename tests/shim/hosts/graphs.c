@@ -29,6 +29,13 @@ int cuGraphHostNodeGetParams(handle, struct abi_host_node *);
 int cuGraphEventRecordNodeGetEvent(handle, handle *);
 int cuGraphChildGraphNodeGetGraph(handle, handle *);
 int cuGraphInstantiateWithFlags(handle *, handle, unsigned long long);
+struct instantiate_params { /* CUDA_GRAPH_INSTANTIATE_PARAMS */
+    uint64_t flags;
+    handle upload, odd;
+    int result;
+};
+int cuGraphInstantiateWithParams(handle *, handle, struct instantiate_params *);
+int cuGraphInstantiateWithParams_ptsz(handle *, handle, struct instantiate_params *);
 int cuGraphExecDestroy(handle);
 int cuGraphExecKernelNodeSetParams_v2(handle, handle, const struct abi_kernel_node_v2 *);
 int cuGraphExecUpdate_v2(handle, handle, void *);
@@ -155,6 +162,14 @@ static void captured(void)
     OK(cuGraphUpload(exec, stream));
     run(exec, 15);
     run(exec, 155);
+    OK(cuGraphExecDestroy(exec));
+    struct instantiate_params params = {.result = 7};
+    OK(cuGraphInstantiateWithParams(&exec, graph, &params));
+    EXPECT(params.result == 0);
+    OK(cuGraphExecDestroy(exec));
+    params.result = 7;
+    OK(cuGraphInstantiateWithParams_ptsz(&exec, graph, &params));
+    EXPECT(params.result == 0);
     OK(cuGraphExecDestroy(exec));
     OK(cuGraphDestroy(graph));
 }

@@ -40,6 +40,37 @@ __global__ void histogram(int *bins, const unsigned char *data, int n)
 // A launch that may begin before the one in front of it has ended, and waits for it.
 __global__ void before(int *a) { cudaTriggerProgrammaticLaunchCompletion(); a[threadIdx.x] = threadIdx.x; }
 __global__ void behind(const int *a, int *b) { cudaGridDependencySynchronize(); b[threadIdx.x] = 2 * a[threadIdx.x]; }
+// Every block waits for all: none of them ends unless they are resident together.
+__global__ void together(int *arrived)
+{
+    if (threadIdx.x == 0) {
+        atomicAdd(arrived, 1);
+        while (atomicAdd(arrived, 0) < (int)gridDim.x) {}
+    }
+}
+// As many clusters as are said to be resident at once are, whatever their size.
+static void resident(int *d)
+{
+    cudaLaunchConfig_t c = {}; cudaLaunchAttribute a[2]; int clusters, largest;
+    a[0].id = cudaLaunchAttributeClusterDimension; a[1].id = cudaLaunchAttributeCooperative; a[1].val.cooperative = 1;
+    c.blockDim = 1024; c.attrs = a; c.numAttrs = 1;
+    for (unsigned size = 1; size <= 5; size++) {
+        a[0].val.clusterDim = {size, 1, 1};
+        c.gridDim = size; c.numAttrs = 1;
+        CHECK(cudaOccupancyMaxActiveClusters(&clusters, together, &c));
+        EXPECT(clusters > 0);
+        CHECK(cudaMemset(d, 0, 4));
+        c.gridDim = clusters * size; c.numAttrs = 2;
+        CHECK(cudaLaunchKernelEx(&c, together, d));
+        CHECK(cudaDeviceSynchronize());
+        c.gridDim = (clusters + 1) * size;
+        GIVES(cudaErrorCooperativeLaunchTooLarge, cudaLaunchKernelEx(&c, together, d));
+    }
+    c.numAttrs = 1; a[0].val.clusterDim = {16, 1, 1};
+    GIVES(cudaErrorInvalidClusterSize, cudaOccupancyMaxActiveClusters(&clusters, together, &c));
+    CHECK(cudaOccupancyMaxPotentialClusterSize(&largest, together, &c));
+    EXPECT(largest >= 2 && largest <= 8);
+}
 PROGRAM
 {
     int clusters; CHECK(cudaDeviceGetAttribute(&clusters, cudaDevAttrClusterLaunch, 0));
@@ -67,4 +98,5 @@ PROGRAM
     CHECK(cudaLaunchKernelEx(&c, behind, (const int *)d, d + 32));
     CHECK(cudaMemcpy(h, d + 32, 128, cudaMemcpyDeviceToHost));
     for (int i = 0; i < 32; i++) EXPECT(h[i] == 2 * i);
+    resident(d);
 }
