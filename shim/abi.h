@@ -162,6 +162,7 @@ union abi_attribute_value {
     char bytes[64];
     struct abi_dim3 cluster;
     int number;
+    void *event; /* what follows it says how early it may be over */
 };
 struct abi_attribute { /* cudaLaunchAttribute, CUlaunchAttribute */
     int id;
@@ -171,7 +172,9 @@ struct abi_attribute { /* cudaLaunchAttribute, CUlaunchAttribute */
 enum {
     ABI_ATTRIBUTE_COOPERATIVE = 2,
     ABI_ATTRIBUTE_CLUSTER = 4,
+    ABI_ATTRIBUTE_PROGRAMMATIC_EVENT = 7,
     ABI_ATTRIBUTE_PRIORITY = 8,
+    ABI_ATTRIBUTE_COMPLETION_EVENT = 12,
 };
 struct abi_launch_config { /* cudaLaunchConfig_t */
     struct abi_dim3 grid, block;

@@ -23,6 +23,9 @@ void shim_launch_attributes(struct shim_launch *launch, const struct abi_attribu
             launch->cluster[0] = attribute->value.cluster.x;
             launch->cluster[1] = attribute->value.cluster.y;
             launch->cluster[2] = attribute->value.cluster.z;
+        } else if (attribute->id == ABI_ATTRIBUTE_PROGRAMMATIC_EVENT ||
+                   attribute->id == ABI_ATTRIBUTE_COMPLETION_EVENT) {
+            launch->event[attribute->id == ABI_ATTRIBUTE_COMPLETION_EVENT] = attribute->value.event;
         }
     }
 }
@@ -155,6 +158,25 @@ static int packed_complete(struct shim_launch *launch, void **owned)
     return SHIM_OK;
 }
 
+static int events_check(const struct shim_launch *launch)
+{
+    for (int i = 0; i < 2; i++) {
+        if (launch->event[i] && !shim_handle_is(launch->event[i], SHIM_EVENT)) {
+            return SHIM_BAD_HANDLE;
+        }
+    }
+    return SHIM_OK;
+}
+
+static int events_record(const struct shim_launch *launch, struct rt_stream *stream)
+{
+    int code = SHIM_OK;
+    for (int i = 0; code == SHIM_OK && i < 2; i++) {
+        code = launch->event[i] ? shim_code(rt_event_record(launch->event[i], stream)) : SHIM_OK;
+    }
+    return code;
+}
+
 int shim_launch(struct rt_stream *stream, const struct shim_launch *given)
 {
     const void *pointers[SHIM_PARAMS_MAX];
@@ -162,13 +184,15 @@ int shim_launch(struct rt_stream *stream, const struct shim_launch *given)
     struct rt_launch request;
     struct rt_kernel *kernel;
     void *owned = NULL;
-    int code = launch.packed ? packed_complete(&launch, &owned) : SHIM_OK;
+    int code = events_check(given);
+    code = code == SHIM_OK && launch.packed ? packed_complete(&launch, &owned) : code;
     if (code == SHIM_OK) {
         code = shim_launch_fill(rt_stream_rt(stream), &request, &kernel, pointers, &launch);
     }
     if (code == SHIM_OK) {
         code = shim_launch_code(rt_enqueue_launch(stream, kernel, &request));
     }
+    code = code == SHIM_OK ? events_record(given, stream) : code;
     free(owned);
     return code;
 }

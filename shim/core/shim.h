@@ -237,6 +237,8 @@ struct shim_launch {
     const void *packed; /* all parameters as the kernel has them */
     size_t packed_bytes;
     bool cooperative;
+    /* Recorded behind the launch: programs may rely on its blocks having begun, or said so. */
+    void *event[2];
 };
 /* Fills what the queue wants of it, borrowed; `pointers` holds 1024. */
 SHIM_SHARED int shim_launch_fill(struct rt *rt, struct rt_launch *out, struct rt_kernel **kernel,
