@@ -8,6 +8,7 @@
 #include "check/check.h"
 #include "core/occupancy.h"
 #include "rt/sampling.h"
+#include "rt/queue/queue.h"
 #include "rt/state.h"
 #include "util/error.h"
 
@@ -60,7 +61,7 @@ static void cluster_of(uint32_t cluster[3], const struct ptx_func *func,
     }
 }
 
-int launch_cluster_size(uint32_t *out, const struct ptx_func *func, const struct rt_launch *launch)
+static int cluster_size(uint32_t *out, const struct ptx_func *func, const struct rt_launch *launch)
 {
     static const char axis[3] = {'x', 'y', 'z'};
     uint32_t cluster[3], most = launch->cluster_non_portable ? EXEC_CLUSTER_MAX : CLUSTER_PORTABLE;
@@ -85,12 +86,27 @@ int launch_cluster_size(uint32_t *out, const struct ptx_func *func, const struct
     return 0;
 }
 
+int rt_occupancy_clusters(struct rt *rt, uint32_t *clusters, uint32_t *size,
+                          const struct rt_kernel *kernel, const struct rt_launch *launch)
+{
+    uint32_t blocks;
+    uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    uint32_t bounded = threads > UINT32_MAX ? UINT32_MAX : (uint32_t)threads;
+    *clusters = 0;
+    int rc = cluster_size(size, kernel->func, launch);
+    rc = rc < 0 ? rc : rt_occupancy(rt, &blocks, kernel, bounded, launch->dynamic_shared_bytes);
+    if (rc == 0) {
+        *clusters = (uint32_t)gpu_resident_clusters(rt->model, blocks, *size);
+    }
+    return rc;
+}
+
 static int cluster_check(const struct ptx_func *func, const struct rt_launch *launch)
 {
     static const char axis[3] = {'x', 'y', 'z'};
     uint32_t cluster[3], size;
     cluster_of(cluster, func, launch);
-    int rc = launch_cluster_size(&size, func, launch);
+    int rc = cluster_size(&size, func, launch);
     for (int i = 0; rc == 0 && i < 3; i++) {
         if (launch->grid[i] % cluster[i]) {
             return error_set(SONDE_EINPUT, "%s: cluster.%c is %u, which does not divide %u blocks",

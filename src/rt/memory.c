@@ -12,24 +12,6 @@ bool rt_memory_full(const struct rt *rt)
     return rt->vmem.full;
 }
 
-int memory_take_any(struct rt *rt, uint64_t *address, uint64_t bytes)
-{
-    int rc = memory_take(rt, address, bytes, 1);
-    if (rc == SONDE_ENOMEM && rt->vmem.full && pools_make_room(rt->queue)) {
-        rc = memory_take(rt, address, bytes, 1);
-    }
-    return rc;
-}
-
-int rt_mem_alloc(struct rt *rt, uint64_t *address, uint64_t bytes)
-{
-    int rc = memory_take_any(rt, address, bytes);
-    if (rc == 0) {
-        checking_allocated(rt, *address, bytes, true);
-    }
-    return rc;
-}
-
 int memory_take(struct rt *rt, uint64_t *address, uint64_t bytes, uint64_t least_align)
 {
     *address = 0;

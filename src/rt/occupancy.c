@@ -84,21 +84,6 @@ int rt_occupancy(struct rt *rt, uint32_t *blocks, const struct rt_kernel *kernel
     return 0;
 }
 
-int rt_occupancy_clusters(struct rt *rt, uint32_t *clusters, uint32_t *size,
-                          const struct rt_kernel *kernel, const struct rt_launch *launch)
-{
-    uint32_t blocks;
-    uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
-    uint32_t bounded = threads > UINT32_MAX ? UINT32_MAX : (uint32_t)threads;
-    *clusters = 0;
-    int rc = launch_cluster_size(size, kernel->func, launch);
-    rc = rc < 0 ? rc : rt_occupancy(rt, &blocks, kernel, bounded, launch->dynamic_shared_bytes);
-    if (rc == 0) {
-        *clusters = (uint32_t)gpu_resident_clusters(rt->model, blocks, *size);
-    }
-    return rc;
-}
-
 static uint32_t kernel_limit(const struct ptx_func *func)
 {
     uint64_t allowed = RT_BLOCK_THREADS_MAX;

@@ -1,5 +1,5 @@
 /*
- * The device as its driver's user sees it: creation, what frees memory, the carve-out.
+ * The device as its driver's user sees it: creation, what takes and frees memory, the carve-out.
  */
 #include "rt/rt.h"
 
@@ -121,6 +121,18 @@ void rt_set_cancel(struct rt *rt, const volatile int *cancel)
 {
     rt->cancel = cancel;
     gpu_set_cancel(rt->gpu, cancel);
+}
+
+int rt_mem_alloc(struct rt *rt, uint64_t *address, uint64_t bytes)
+{
+    int rc = memory_take(rt, address, bytes, 1);
+    if (queue_make_room(rt, rc)) {
+        rc = memory_take(rt, address, bytes, 1);
+    }
+    if (rc == 0) {
+        checking_allocated(rt, *address, bytes, true);
+    }
+    return rc;
 }
 
 int rt_mem_free(struct rt *rt, uint64_t address)

@@ -128,7 +128,6 @@ uint32_t carveout_for(const struct rt *rt, const struct cta_needs *needs);
  */
 void launch_cool(struct rt *rt); /* before a timed one */
 int launch_check(struct rt *rt, const struct rt_kernel *kernel, const struct rt_launch *launch);
-int launch_cluster_size(uint32_t *out, const struct ptx_func *func, const struct rt_launch *launch);
 int launch_pack(uint8_t **out, const struct ptx_func *func, const struct rt_launch *launch);
 /* `shares`: others may come to the GPU while it is there; GPU_LATER: what it needs cannot be
  * provided beside those that are there. */
@@ -168,8 +167,6 @@ void services_flush(struct rt *rt);       /* hands over what was printed */
 
 /* memory.c: rt_mem_alloc() on a multiple of a power of two; frees an allocation, whoever made it */
 int memory_take(struct rt *rt, uint64_t *address, uint64_t bytes, uint64_t least_align);
-/* The same on any address; what pools keep and streams free makes room where there is none. */
-int memory_take_any(struct rt *rt, uint64_t *address, uint64_t bytes);
 int memory_give(struct rt *rt, uint64_t address);
 /* The error of what leaves an allocation; tells the checker as well. */
 int range_refuse(struct rt *rt, const char *what, uint64_t address, uint64_t bytes);
@@ -178,9 +175,9 @@ int range_refuse(struct rt *rt, const char *what, uint64_t address, uint64_t byt
 int context_check(struct rt *rt);
 void context_spoil(struct rt *rt, int code);
 
-/* queue/pool.c: what pools keep goes back, and what streams are still to free is waited for. True:
- * there may be more memory than before. */
-bool pools_make_room(struct queue *queue);
+/* queue/stream.c: after an allocation that gave `rc`. Where memory is full, what streams are still
+ * to free is waited for, and what pools keep goes back. True: there may be more than before. */
+bool queue_make_room(struct rt *rt, int rc);
 
 /* queue/queue.c */
 int queue_create(struct rt *rt);

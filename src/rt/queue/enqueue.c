@@ -156,6 +156,9 @@ int rt_enqueue_alloc(struct rt_stream *stream, struct rt_pool *pool, uint64_t *a
         *address = params.address;
     } else {
         rc = pool_take(pool, address, bytes);
+        if (queue_make_room(stream->rt, rc)) {
+            rc = pool_take(pool, address, bytes);
+        }
     }
     queue_leave(stream->rt);
     return rc;

@@ -62,19 +62,16 @@ int rt_pool_trim(struct rt_pool *pool, uint64_t keep_bytes)
     return rc;
 }
 
-bool pools_make_room(struct queue *queue)
+bool pools_trim(struct queue *queue)
 {
-    bool wanted = queue->leaving.count > 0 || queue->frees.count > 0;
-    if (wanted && queue_drain(queue) < 0) {
-        return false;
-    }
+    bool some = false;
     for (struct rt_pool *pool = queue->pools; pool; pool = pool->next) {
-        wanted |= pool->kept.count > 0;
+        some |= pool->kept.count > 0;
         if (trim(pool, 0) < 0) {
             return false;
         }
     }
-    return wanted && queue_drain(queue) == 0;
+    return some;
 }
 
 int rt_pool_destroy(struct rt_pool *pool)
@@ -136,7 +133,7 @@ static int take(struct rt_pool *pool, struct vmem_range *out, uint64_t bytes)
         }
     }
     out->bytes = (bytes + RT_ALIGN_BYTES - 1) / RT_ALIGN_BYTES * RT_ALIGN_BYTES;
-    int rc = memory_take_any(pool->rt, &out->address, out->bytes);
+    int rc = memory_take(pool->rt, &out->address, out->bytes, 1);
     pool->info.reserved_bytes += rc == 0 ? out->bytes : 0;
     pool->info.reserved_high = most(pool->info.reserved_high, pool->info.reserved_bytes);
     return rc;

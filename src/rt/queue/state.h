@@ -300,6 +300,7 @@ struct rt_pool {
 };
 void pool_free(struct rt_pool *pool);
 int pool_take(struct rt_pool *pool, uint64_t *address, uint64_t bytes);
+bool pools_trim(struct queue *queue); /* all that they keep; false: that was nothing */
 bool pool_give(struct queue *queue, uint64_t address); /* false: of none */
 bool pool_keeps(const struct queue *queue, uint64_t address);
 

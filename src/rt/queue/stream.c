@@ -236,6 +236,20 @@ int queue_drain(struct queue *queue)
     return rc;
 }
 
+bool queue_make_room(struct rt *rt, int rc)
+{
+    struct queue *queue = rt->queue;
+    if (rc != SONDE_ENOMEM || !rt->vmem.full) {
+        return false;
+    }
+    bool some = queue->leaving.count > 0 || queue->frees.count > 0;
+    if (some && queue_drain(queue) < 0) {
+        return false;
+    }
+    some |= pools_trim(queue);
+    return some && queue_drain(queue) == 0; /* which gives memory back where no kernel runs */
+}
+
 int rt_sync(struct rt *rt)
 {
     int rc = queue_enter(rt);
