@@ -224,6 +224,9 @@ static int answer(void *ctx, struct trace *trace)
     }
     uint32_t from = number(r, "from", 2), to = number(r, "to", 1024), step = number(r, "step", 2);
     uint32_t runs = number(r, "runs", 3), points = (to - from) / step + 1;
+    if (from == 0 || to > POINTS) { /* as the probe, whoever asks has to know it */
+        return error_set(SONDE_EUSAGE, "a toy block has no %u threads", to);
+    }
     for (uint32_t i = 0; i < points; i++) {
         struct shape s = {.threads = threads[i] = from + i * step,
                           .loads = number(r, "loads", 1),

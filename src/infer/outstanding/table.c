@@ -81,6 +81,16 @@ static int measure_step(struct table_study *t, double *step, const struct yardst
     return rc;
 }
 
+/* So many of a ray's values more behind what fits, as far as a block has threads for them. */
+static uint32_t as_many_as_fit(const struct table_study *t, uint32_t more)
+{
+    uint32_t most = t->yard->hit ? OUT_BLOCK - OUT_WARP : OUT_BLOCK; /* a hit has a warp */
+    while (more > 1 && ray_shape(&t->jump->ray, t->jump->fits + more).threads > most) {
+        more--;
+    }
+    return more;
+}
+
 /*
  * Do loads past L1 make the time jump at the same number? `known` false: a recording has none. A
  * hit waits little longer for one more where the first answers are nearly back, so of hits several
@@ -97,7 +107,7 @@ static int ask_past_l1(struct table_study *t, bool *known, bool *alike)
     int rc = measure_step(t, &step, &past, more);
     bool open = rc ? lab_soft(rc) : step <= limits.past_step * own; /* not recorded: open as well */
     if (t->yard->hit && open) {
-        more += jump->fits / 4;
+        more = as_many_as_fit(t, more + jump->fits / 4);
         rc = measure_step(t, &own, t->yard, more);
         rc = rc ? rc : measure_step(t, &step, &past, more);
     }

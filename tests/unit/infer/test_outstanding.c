@@ -199,6 +199,25 @@ static void what_loads_past_l1_fill_is_no_table_of_its_misses(void **state)
     }
 }
 
+/* Where a warp has few loads, so many more are asked past L1 that a block would need more warps
+ * than it has. */
+static void past_l1_no_more_is_asked_than_a_block_has(void **state)
+{
+    (void)state;
+    struct toy_sm_config config = plain;
+    config.structure = TOY_MSHR;
+    config.entries = 208;
+    config.mergers = 0;
+    config.loads_per_warp = 2;
+    config.latency_cycles = 330;
+    config.request_cycles = 1;
+    config.answer_cycles = 5;
+    config.hit_cycles = 60;
+    const struct outstanding_result *o = dissect(&config);
+    assert_string_equal(o->structure, "mshr");
+    assert_value(&o->entries, 208);
+}
+
 /* Hits wait behind rays from one warp on, since that one is late, and nothing is full. */
 static void a_number_that_loads_of_another_shape_do_not_show_is_not_told(void **state)
 {
@@ -462,6 +481,7 @@ int main(void)
         cmocka_unit_test(requests_that_leave_after_the_hit_came_are_no_limit),
         cmocka_unit_test(what_slow_answers_hide_is_not_made_up),
         cmocka_unit_test(what_loads_past_l1_fill_is_no_table_of_its_misses),
+        cmocka_unit_test(past_l1_no_more_is_asked_than_a_block_has),
         cmocka_unit_test(a_number_that_loads_of_another_shape_do_not_show_is_not_told),
         cmocka_unit_test(what_takes_nearly_a_round_trip_to_fill_is_found),
         cmocka_unit_test(a_table_of_instructions_is_counted_in_warp_loads),
