@@ -1,7 +1,7 @@
 /*
  * Two dissections, attribute by attribute: their facts (facts.h), merged by path. A number in
- * cycles may differ by what the caller allows, or by what both medians leave open: their bounds, at
- * 95 % each, meet. Everything else must be the same.
+ * cycles may differ by what the caller allows, beyond what both medians leave open (their bounds,
+ * at 95 % each). Everything else must be the same.
  *
  * A kind of access may fall into several classes, and few loads of a broad one fall into more or
  * fewer by chance. So classes of one kind are compared with the nearest that agrees, and what is
@@ -15,6 +15,7 @@
 #include "export/export.h"
 #include "export/facts.h"
 #include "export/saved.h"
+#include "util/bits.h"
 #include "util/container/strbuf.h"
 #include "util/error.h"
 #include "util/glue/json_glue.h"
@@ -60,8 +61,9 @@ static bool numbers_are_near(const struct fact *a, const struct fact *b,
 static bool numbers_agree(const struct fact *a, const struct fact *b,
                           const struct compare_options *options)
 {
-    bool meet = bound(a, false) <= bound(b, true) && bound(b, false) <= bound(a, true);
-    return numbers_are_near(a, b, options) || (meet && strcmp(a->unit, "cycles") == 0);
+    double between = fmax(bound(a, false) - bound(b, true), bound(b, false) - bound(a, true));
+    return numbers_are_near(a, b, options) ||
+           (between <= options->cycles && strcmp(a->unit, "cycles") == 0);
 }
 
 static bool probabilities_agree(const json_t *a, const json_t *b)
@@ -79,8 +81,8 @@ static bool probabilities_agree(const json_t *a, const json_t *b)
     return true;
 }
 
-/* Sets in the order in which pages come to them: which of them the first page is in is where a
- * buffer began, and no device's. */
+/* Sets in the order in which pages or lines come to them: which of them the first one is in is
+ * where a buffer began, and no device's. */
 static bool are_turned(const json_t *a, const json_t *b)
 {
     size_t count = json_array_size(a);
@@ -97,6 +99,14 @@ static bool are_turned(const json_t *a, const json_t *b)
     return false;
 }
 
+/* Lines of a buffer, which begins with a page, begin with the first of so many sets that are a
+ * power of two. */
+static bool turns_with_buffer(const struct fact *fact)
+{
+    return strstr(fact->path, ".entries_per_set") ||
+           (strstr(fact->path, ".ways_per_set") && !is_power_of_two(json_array_size(fact->value)));
+}
+
 static bool values_agree(const struct fact *a, const struct fact *b,
                          const struct compare_options *options)
 {
@@ -106,7 +116,7 @@ static bool values_agree(const struct fact *a, const struct fact *b,
     if (strstr(a->path, "victim_probability")) {
         return probabilities_agree(a->value, b->value);
     }
-    if (strstr(a->path, ".entries_per_set") && are_turned(a->value, b->value)) {
+    if (turns_with_buffer(a) && are_turned(a->value, b->value)) {
         return true;
     }
     return json_equal(a->value, b->value);

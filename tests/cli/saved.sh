@@ -30,6 +30,22 @@ keep("of_e.json", [row("P4", 541)])
 PYTHON
 run sonde compare of_c.json of_d.json
 run sonde compare of_d.json of_e.json
+# Between bounds there may lie what is allowed. Sets are turned where they are no power of two: a buffer begins anywhere.
+/usr/bin/python3 - <<'PYTHON'
+import json
+for name, value, sets in (("in_a", {"value": 536, "low": 530, "high": 541}, ([8, 9, 11], [5, 6, 5, 5])), ("in_b", {"value": 544}, ([11, 8, 9], [5, 5, 6, 5])),
+                          ("in_c", {"value": 536}, ([9, 8, 11], [5, 6, 5, 5]))):
+    d = json.load(open("a.json"))
+    d["memory"]["latency"].pop("low", None)
+    d["memory"]["latency"].pop("high", None)
+    d["memory"]["latency"].update(value)
+    for one, ways in zip(("l1_data", "l2"), sets):
+        next(c for c in d["caches"] if c["id"] == one)["ways_per_set"] = ways
+    json.dump(d, open(name + ".json", "w"))
+PYTHON
+run sonde compare in_a.json in_b.json --cycles 2
+run sonde compare in_a.json in_b.json --cycles 3
+run sonde compare in_a.json in_c.json
 run sonde compare of_a.json of_b.json
 run sonde compare of_a.json of_b.json --cycles 9
 echo "# exported"
