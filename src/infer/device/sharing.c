@@ -239,20 +239,29 @@ static int compare_all(struct lab *lab, struct relation *relation, size_t of)
     return rc && !lab_soft(rc) ? rc : 0;
 }
 
+/*
+ * Do the paths lead through one cache? Either evicts the other's lines. Of a path whose own cache
+ * is not known well enough to be asked, those of the other that it drives out say as much.
+ */
+static bool is_one(const struct relation *r, size_t own, size_t other, bool known)
+{
+    return r->through[other][own] || (known && (own == other || r->through[own][other]));
+}
+
 /* Makes the lists: paths of one cache, and those of which either evicts the other's lines. */
 static void list_all(struct lab *lab, const struct relation *r)
 {
     for (size_t i = 0; i < lab->level_count; i++) {
         struct cache_result *result = result_of(lab, &lab->levels[i]);
         size_t own = r->cache[i];
-        result->sharing_known = result_of(lab, &lab->levels[own])->sharing_known;
-        for (size_t k = 0; result->sharing_known && k < lab->level_count; k++) {
-            size_t other = r->cache[k];
-            if (k != i && (own == other || r->through[own][other] || r->through[other][own])) {
+        bool known = result_of(lab, &lab->levels[own])->sharing_known;
+        for (size_t k = 0; k < lab->level_count; k++) {
+            if (k != i && is_one(r, own, r->cache[k], known)) {
                 snprintf(result->shared_with[result->shared_count++], sizeof result->shared_with[0],
                          "%s", lab->levels[k].info->id);
             }
         }
+        result->sharing_known = known || result->shared_count > 0;
     }
 }
 

@@ -23,7 +23,8 @@ static const struct level_info infos[CACHES] = {
     {"local_l1", "sm", "local", "", "cg", 0, 0, ""},
 };
 
-/* Of local memory, whose lines are gone when plain loads have read as much as its cache holds. */
+/* Lines of one of both paths, plain loads and local memory, are gone when the other one has read as
+ * much as they are. */
 struct toy {
     bool noisy; /* one record in eight is as slow as a miss, another one in each run */
     unsigned asked;
@@ -34,8 +35,8 @@ static int answer(void *ctx, struct trace *trace)
     struct toy *toy = ctx;
     const struct trace_request *r = &trace->request;
     const char *by = trace_request_text(r, "other");
-    bool gone =
-        by && strcmp(by, "ca") == 0 && toy_number(r, "other_bytes", 0) >= toy_number(r, "bytes", 0);
+    bool apart = !by || strcmp(by, "tex") == 0 || strcmp(by, "none") == 0;
+    bool gone = !apart && toy_number(r, "other_bytes", 0) >= toy_number(r, "bytes", 0);
     struct toy_walk walk = toy_walk_of(r);
     for (uint64_t i = 0; i < walk.window * walk.windows; i++) {
         walk.latency[i] = (gone ? MISS : HIT) + (toy->noisy && (i + toy->asked) % 8 == 0) * HUMP;
@@ -44,8 +45,10 @@ static int answer(void *ctx, struct trace *trace)
     return toy_walk_end(&walk, trace);
 }
 
-/* With what of plain loads is known: how much fits, or that their cache is there. */
-static struct cache_result share(struct toy *toy, bool known, bool present, uint32_t repeats)
+/* With what of plain loads is known: how much fits, or that their cache is there; and with what is
+ * known of local memory's. */
+static struct cache_result share_known(struct toy *toy, bool known, bool present, uint32_t repeats,
+                                       bool own)
 {
     struct toy_lab bench;
     struct level_summary summaries[CACHES] = {0};
@@ -58,10 +61,10 @@ static struct cache_result share(struct toy *toy, bool known, bool present, uint
     summaries[0].fit.stride = STRIDE;
     summaries[0].timing.threshold = THRESHOLD;
     summaries[2] = (struct level_summary){.info = &infos[2],
-                                          .known = true,
+                                          .known = own,
                                           .repeats = repeats,
                                           .timing.threshold = THRESHOLD,
-                                          .fit = {.stride = 4, .count = FITS}};
+                                          .fit = {.stride = 4, .count = own ? FITS : 0}};
     bench.lab.levels = summaries;
     bench.lab.level_count = CACHES;
     bench.out->cache_count = CACHES;
@@ -76,6 +79,11 @@ static struct cache_result share(struct toy *toy, bool known, bool present, uint
     return result;
 }
 
+static struct cache_result share(struct toy *toy, bool known, bool present, uint32_t repeats)
+{
+    return share_known(toy, known, present, repeats, true);
+}
+
 static void a_path_shares_its_cache_with_one_of_which_nothing_is_known(void **state)
 {
     (void)state;
@@ -86,6 +94,17 @@ static void a_path_shares_its_cache_with_one_of_which_nothing_is_known(void **st
         assert_int_equal(result.shared_count, 1);
         assert_string_equal(result.shared_with[0], "l1_data");
     }
+}
+
+static void a_path_of_which_little_is_known_shares_the_cache_whose_lines_it_drives_out(void **state)
+{
+    (void)state;
+    struct toy toy = {.noisy = false};
+    struct cache_result result = share_known(&toy, true, true, 0, false);
+    assert_true(result.sharing_known);
+    assert_int_equal(result.shared_count, 1);
+    assert_string_equal(result.shared_with[0], "l1_data");
+    assert_false(share_known(&toy, false, true, 0, false).sharing_known);
 }
 
 /* Such a path's loads may as well end in L2: nobody asks what they drive out. */
@@ -112,6 +131,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_path_shares_its_cache_with_one_of_which_nothing_is_known),
+        cmocka_unit_test(
+            a_path_of_which_little_is_known_shares_the_cache_whose_lines_it_drives_out),
         cmocka_unit_test(a_cache_that_is_not_there_is_shared_with_nobody),
         cmocka_unit_test(what_noise_makes_slow_in_one_launch_is_not_gone),
     };
