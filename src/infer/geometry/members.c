@@ -18,7 +18,7 @@
 static const struct {
     uint64_t max_bytes, page_bytes;
     unsigned left_out, negatives_per_set, span_caches, words, warm_cycles, cycles, late_cycles,
-        least_asked, most_asked;
+        least_asked, most_asked, few_pages;
 } limits = {
     .max_bytes = UINT64_C(32) << 20, /* bytes: the span of offsets */
     .left_out = 10,                  /* lines that are left out in turn, to see that a set is one */
@@ -29,6 +29,7 @@ static const struct {
     .late_cycles = 24,               /* the same, of a cache that draws its victims */
     .least_asked = 8,                /* lines: fewer are halved. Chosen */
     .most_asked = 16,                /* lines that are asked alone. Chosen */
+    .few_pages = 12,                 /* lines, each in a page of its own. Chosen */
     .page_bytes = UINT64_C(2) << 20, /* bytes in which bits of an offset are those of the address */
     .span_caches = 8, /* caches: what is drawn from holds so many, if there is room */
 };
@@ -447,13 +448,32 @@ static bool draw_positive(uint32_t *out, const struct eviction_set *eviction,
     return false;
 }
 
+/*
+ * Is one of many lines, drawn from all over, in the set? They lie in as many pages. Where these are
+ * more than are translated at once, the set's own lines miss translation, as if one of them were in
+ * it: so it must be in among few of them, too.
+ */
+static int any_of_drawn(const struct eviction_set *eviction, bool *in, const uint32_t *lines,
+                        size_t count)
+{
+    int rc = eviction_set_any(eviction, in, lines, count);
+    if (rc || !*in || !eviction->level->outermost || count <= limits.few_pages) {
+        return rc;
+    }
+    *in = false;
+    for (size_t at = 0, part = limits.few_pages; rc == 0 && !*in && at < count; at += part) {
+        rc = eviction_set_any(eviction, in, lines + at, count - at < part ? count - at : part);
+    }
+    return rc;
+}
+
 int eviction_set_check(const struct eviction_set *eviction, bool *holds, const struct set_map *map,
                        unsigned members, struct rng *rng)
 {
     uint32_t lines[NEGATIVES], span = draw_span(eviction->level, map);
     size_t count = draw_negatives(lines, eviction, map, span, rng);
     bool in = false;
-    int rc = eviction_set_any(eviction, &in, lines, count);
+    int rc = any_of_drawn(eviction, &in, lines, count);
     *holds = rc == 0 && !in;
     for (size_t i = 0; i < members && rc == 0 && *holds; i++) {
         if (draw_positive(lines, eviction, map, span, rng)) {
