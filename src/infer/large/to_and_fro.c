@@ -203,9 +203,16 @@ static void count_way(struct held_count *out, const struct reading *r, uint64_t 
     }
 }
 
+/* Rows of so many lines that memory has one behind the other. */
+static uint64_t places_of(const struct level *level, size_t lines)
+{
+    uint64_t bytes = level->lab->options->max_footprint_bytes;
+    return (bytes < UINT32_MAX ? bytes : UINT32_MAX) / (lines * level->line.bytes);
+}
+
 int to_and_fro_count(struct level *level, struct held_count *out, size_t lines, unsigned run)
 {
-    uint64_t places = to_and_fro_most_lines(level) / lines;
+    uint64_t places = places_of(level, lines);
     uint64_t base = (places ? run % places : 0) * lines * level->line.bytes;
     struct reading r;
     *out = (struct held_count){.hits = 0};

@@ -13,6 +13,7 @@
 
 #include "infer/large/large.h"
 #include "infer/level.h"
+#include "infer/policy/rule.h"
 #include "support/toy_lab.h"
 #include "support/toy_set.h"
 #include "util/rng.h"
@@ -24,6 +25,9 @@ struct toy {
     uint32_t late_one_of, set[SETS][WAYS], set_of[MOST_LINES];
     uint32_t disturbed, reads; /* one read of so many takes a place for something else; 0: none */
     bool drawn;                /* victims are */
+    const char *rule;          /* that sets follow; NULL: LRU */
+    struct policy_set ruled[SETS];
+    uint32_t window; /* records of one; 0: 6144 */
     struct rng rng;
 };
 
@@ -44,7 +48,9 @@ static bool read_line(struct toy *toy, uint32_t line)
     if (toy->disturbed > 0 && ++toy->reads % toy->disturbed == 0) {
         toy_set_read(toy->set[rng_below(&toy->rng, SETS)], WAYS, MOST_LINES + toy->reads);
     }
-    return toy->drawn ? read_drawn(toy, set, line) : toy_set_read(set, WAYS, line);
+    return toy->drawn  ? read_drawn(toy, set, line)
+           : toy->rule ? policy_set_read(&toy->ruled[toy->set_of[line]], line)
+                       : toy_set_read(set, WAYS, line);
 }
 
 static void walk_back(struct toy *toy, uint32_t *bits, uint32_t *later, uint32_t count,
@@ -52,7 +58,7 @@ static void walk_back(struct toy *toy, uint32_t *bits, uint32_t *later, uint32_t
 {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t behind = count - 1 - i, line = first + (ascends ? i : behind);
-        bool hit = read_line(toy, line);
+        bool hit = read_line(toy, line) && read_line(toy, line); /* what hits is read twice */
         bool late = hit && toy->late_one_of > 0 && behind % toy->late_one_of == 0;
         *later += late && !with_later;
         bits[behind / BITS] |= (uint32_t)(hit && (!late || with_later)) << behind % BITS;
@@ -86,13 +92,16 @@ static void draw_sets(struct toy *toy, uint32_t sets)
     for (uint32_t i = 0; i < MOST_LINES; i++) {
         toy->set_of[i] = (uint32_t)rng_below(&toy->rng, sets);
     }
+    for (uint32_t i = 0; toy->rule && i < SETS; i++) {
+        policy_set_init(&toy->ruled[i], policy_named(toy->rule), WAYS);
+    }
 }
 
 static void open_level(struct level *level, struct toy_lab *bench, struct toy *toy)
 {
     static const struct level_info info = {"l2", "gpu", "cg", "", "", 0, 6144, ""};
     toy_lab_open(bench, answer, toy, (uint64_t)MOST_LINES * LINE);
-    bench->options.max_window = 6144;
+    bench->options.max_window = toy->window ? toy->window : 6144;
     *level = (struct level){.lab = &bench->lab,
                             .info = &info,
                             .result = &bench->out->caches[0],
@@ -168,6 +177,26 @@ static void what_the_policy_makes_of_hits_tells_sets(void **state)
     assert_int_equal(sets_by_rule(&(struct toy){.disturbed = 300}, SETS, &lru), SETS);
 }
 
+/* Lines that nobody hit leave first, and those of the last hits stay: what was read before, as many
+ * lines as now, says which these are. */
+static void what_walks_before_have_left_is_known_to_the_rule(void **state)
+{
+    (void)state;
+    const struct policy_result late = {.name = "lru_late", .confidence = 0.97};
+    struct toy toy = {.rule = "lru_late"};
+    assert_int_equal(sets_by_rule(&toy, SETS, &late), SETS);
+}
+
+/* Not twice as many lines as fit can be recorded. */
+static void sets_are_told_by_fewer_lines_where_no_more_are_recorded(void **state)
+{
+    (void)state;
+    enum { WINDOW = 9 };
+    const struct policy_result lru = {.name = "lru", .confidence = 0.97};
+    struct toy toy = {.window = WINDOW};
+    assert_int_equal(sets_by_rule(&toy, SETS, &lru), SETS);
+}
+
 static const struct policy_result drawn = {.name = "random",
                                            .probability = {0.25, 0.25, 0.25, 0.25},
                                            .probability_count = WAYS,
@@ -197,6 +226,8 @@ int main(void)
         cmocka_unit_test(few_that_come_later_are_held_too),
         cmocka_unit_test(all_that_come_later_tell_nothing),
         cmocka_unit_test(what_the_policy_makes_of_hits_tells_sets),
+        cmocka_unit_test(what_walks_before_have_left_is_known_to_the_rule),
+        cmocka_unit_test(sets_are_told_by_fewer_lines_where_no_more_are_recorded),
         cmocka_unit_test(sets_whose_victims_are_drawn_are_told_where_one_number_is_likely),
         cmocka_unit_test(sets_of_parts_are_not_told_by_rule),
     };
