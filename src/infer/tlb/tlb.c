@@ -250,13 +250,16 @@ static int find_level_behind(struct tlb_lab *tl, struct tlb_search *search, stru
     }
 }
 
-/* What a level behind another predicts. `data`: what is slow is so for its lines, which L2 misses.
- */
+/* What a level behind another predicts: no shorter pages than the level before has, to begin with.
+ * `data`: what is slow is so for its lines, which L2 misses. */
 static int hold_behind(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
                        const struct tlb_search *search)
 {
     bool holds = true;
-    *data = false;
+    *data = tl->data_cycles <= 0 && level->page < level->front_page;
+    if (*data) {
+        return 0;
+    }
     int rc = tlb_is_translation(tl, &holds, level, search->reach);
     if (rc == 0 && !holds) {
         return lab_undecided(tl->lab, "what is slow in longer walks is so for its data, too: lines "
