@@ -58,7 +58,10 @@ static void walk_back(struct toy *toy, uint32_t *bits, uint32_t *later, uint32_t
 {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t behind = count - 1 - i, line = first + (ascends ? i : behind);
-        bool hit = read_line(toy, line) && read_line(toy, line); /* what hits is read twice */
+        bool hit = read_line(toy, line);
+        if (hit) { /* what hits is read twice */
+            read_line(toy, line);
+        }
         bool late = hit && toy->late_one_of > 0 && behind % toy->late_one_of == 0;
         *later += late && !with_later;
         bits[behind / BITS] |= (uint32_t)(hit && (!late || with_later)) << behind % BITS;
