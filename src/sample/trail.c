@@ -29,6 +29,8 @@
 #include "util/error.h"
 
 #define LINE_SHIFT 7
+_Static_assert(TRAIL_LINE_BYTES == 1 << LINE_SHIFT && DIRECT_LINE_BYTES == TRAIL_LINE_BYTES,
+               "lines are told by their numbers");
 #define SAVED 1u
 #define DIRTY 2u
 #define STAMP_SHIFT 2
@@ -180,13 +182,18 @@ static void reaches(struct exec_warp *warp, bool stores, const struct direct_rea
     t->counts.accesses++;
     for (uint32_t i = 0; i < reach->spans; i++) {
         const struct direct_span *span = &reach->span[i];
-        uint64_t first = span->first / 32, last = (span->first + span->bytes - 1) / 32;
+        uint64_t first = span->first / DIRECT_SECTOR_BYTES,
+                 last = (span->first + span->bytes - 1) / DIRECT_SECTOR_BYTES;
         t->counts.sectors += last - first + (first != before);
         before = last;
         touch_range(t, span->first, span->bytes, stores);
     }
-    if (!reach->spans) {
-        scattered(t, reach->address, reach->mask, reach->bytes, stores);
+    if (reach->spans) {
+        return;
+    }
+    t->counts.sectors += reach->sectors;
+    for (uint32_t i = 0; i < reach->lines; i++) {
+        touch(t, reach->line[i] - (t->base >> LINE_SHIFT), stores);
     }
 }
 

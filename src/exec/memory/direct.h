@@ -37,19 +37,22 @@ direct_shared_fn *direct_shared(void); /* the best for this host */
  * What a load or store of device memory asks for, all of it allowed. Where lanes have an order,
  * spans of bytes in the order of lanes: each group of DIRECT_SPAN_LANES lanes has its elements in a
  * row or at one place; groups that go on where the one before ends are one span with it, and those
- * at the same place are left out. Else each lane's address. False: direct_fn would leave it alone.
- * Nothing has changed. warp->pc is the uop's.
+ * at the same place are left out. Else the lines, each where a lane's is not that of the lane
+ * before, and how often a lane's sector is not. False: direct_fn would leave it alone. Nothing has
+ * changed. warp->pc is the uop's.
  */
 #define DIRECT_SPAN_LANES 8
 #define DIRECT_SPANS (32 / DIRECT_SPAN_LANES)
+#define DIRECT_SECTOR_BYTES 32
+#define DIRECT_LINE_BYTES 128
 struct direct_span {
     uint64_t first, bytes;
 };
 struct direct_reach {
     uint32_t spans; /* 0: they have no order */
+    uint32_t sectors, lines;
     struct direct_span span[DIRECT_SPANS];
-    uint32_t mask, bytes; /* bytes: of a lane */
-    _Alignas(64) uint64_t address[32];
+    uint64_t line[32 + DIRECT_SPAN_LANES]; /* numbers of lines; lists are written by groups */
 };
 typedef bool direct_reach_fn(struct direct_reach *reach, const struct exec_warp *warp,
                              const struct uop_memory *memory, uint32_t mask);

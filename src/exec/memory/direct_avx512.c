@@ -494,33 +494,6 @@ DIRECT_TARGET static bool direct_vectors(void *lanes, const struct uop_memory *m
     return true;
 }
 
-/* Addresses without their common offset, of those lanes of a group that are in the mask. */
-PART struct pattern group_of_dwords(const lane_dword *at, uint32_t mask, uint32_t lowest,
-                                    uint32_t step)
-{
-    const __m512i lanes = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
-    __m512i address = _mm512_loadu_si512(at),
-            from = _mm512_set1_epi64((int64_t)(at[lowest] - (uint64_t)lowest * step)),
-            row =
-                _mm512_add_epi64(from, _mm512_mullo_epi64(lanes, _mm512_set1_epi64((int64_t)step)));
-    __m512i first = _mm512_set1_epi64((int64_t)at[lowest]);
-    return (struct pattern){!_mm512_mask_cmpneq_epi64_mask((__mmask8)mask, address, first),
-                            !_mm512_mask_cmpneq_epi64_mask((__mmask8)mask, address, row)};
-}
-
-PART struct pattern group_of_words(const lane_word *at, uint32_t mask, uint32_t lowest,
-                                   uint32_t step)
-{
-    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    __m256i address = _mm256_loadu_si256((const __m256i *)(const void *)at),
-            from = _mm256_set1_epi32((int32_t)(at[lowest] - lowest * step)),
-            row =
-                _mm256_add_epi32(from, _mm256_mullo_epi32(lanes, _mm256_set1_epi32((int32_t)step)));
-    __m256i first = _mm256_set1_epi32((int32_t)at[lowest]);
-    return (struct pattern){!_mm256_mask_cmpneq_epi32_mask((__mmask8)mask, address, first),
-                            !_mm256_mask_cmpneq_epi32_mask((__mmask8)mask, address, row)};
-}
-
 /* All that reaches the loops over lanes are vectors of elements. */
 static inline bool direct_words(lane_word *lanes, const uint8_t *memory, const lane_word *base,
                                 uint32_t offset, uint32_t last)
@@ -529,6 +502,80 @@ static inline bool direct_words(lane_word *lanes, const uint8_t *memory, const l
     return false;
 }
 #include "exec/memory/direct.inc"
+
+/* The lanes of `mask` of a group, the lowest one's at `first`; false: they have no order. */
+PART bool group_span(struct direct_span *span, __m512i address, uint32_t mask, uint64_t first,
+                     uint32_t total)
+{
+    const __m512i lanes = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+    uint32_t lowest = lowest_lane(mask), run = mask >> lowest;
+    if (run & (run + 1))
+        return false; /* there are lanes in between */
+    __m512i steps = _mm512_sll_epi64(lanes, _mm_cvtsi32_si128(__builtin_ctz(total)));
+    uint64_t from = first - (uint64_t)lowest * total;
+    __m512i row = _mm512_add_epi64(_mm512_set1_epi64((int64_t)from), steps);
+    bool uniform =
+        !_mm512_mask_cmpneq_epi64_mask((__mmask8)mask, address, _mm512_set1_epi64((int64_t)first));
+    *span =
+        (struct direct_span){first, uniform ? total : total * (uint32_t)__builtin_popcount(mask)};
+    return uniform || !_mm512_mask_cmpneq_epi64_mask((__mmask8)mask, address, row);
+}
+
+/* Lanes without an order. Of each group those of the mask come first, and beside each the one
+ * before it. */
+PART void list_vectors(struct direct_reach *reach, const __m512i address[4], uint32_t mask)
+{
+    __m512i before = _mm512_set1_epi64(-1);
+    reach->sectors = reach->lines = 0;
+    for (int k = 0; k < 4; k++) {
+        __mmask8 part = (__mmask8)(mask >> (k * 8));
+        if (!part)
+            continue;
+        uint32_t count = (uint32_t)__builtin_popcount(part);
+        __mmask8 lanes = (__mmask8)((1u << count) - 1);
+        __m512i at = _mm512_maskz_compress_epi64(part, address[k]),
+                differs = _mm512_xor_si512(at, _mm512_alignr_epi64(at, before, 7));
+        __mmask8 sectors = _mm512_mask_test_epi64_mask(lanes, differs,
+                                                       _mm512_set1_epi64(-DIRECT_SECTOR_BYTES)),
+                 lines = _mm512_mask_test_epi64_mask(lanes, differs,
+                                                     _mm512_set1_epi64(-DIRECT_LINE_BYTES));
+        __m512i line = _mm512_srli_epi64(at, __builtin_ctz(DIRECT_LINE_BYTES));
+        _mm512_storeu_si512(reach->line + reach->lines, _mm512_maskz_compress_epi64(lines, line));
+        reach->sectors += (uint32_t)__builtin_popcount(sectors);
+        reach->lines += (uint32_t)__builtin_popcount(lines);
+        before = _mm512_permutexvar_epi64(_mm512_set1_epi64((int64_t)count - 1), at);
+    }
+}
+
+DIRECT_TARGET static bool reach_lanes(struct direct_reach *reach, const struct region *region,
+                                      const struct uop_memory *memory, const void *base,
+                                      uint32_t mask, uint64_t first, uint32_t total)
+{
+    __m512i address[4];
+    reach->spans = 0;
+    if (mask == UINT32_MAX && memory->shape == DIRECT_DEVICE_WORD &&
+        is_row(base, ((const lane_dword *)base)[0])) {
+        add_span(reach, (struct direct_span){first, ROW_BYTES});
+        return may_span(region, reach->span, total);
+    }
+    read_addresses(address, memory, base);
+    if (!are_allowed(address, region, mask, total))
+        return false;
+    for (uint32_t k = 0; k < 4; k++) {
+        uint32_t part = mask >> (k * 8) & 0xff, lane = k * 8 + (part ? lowest_lane(part) : 0);
+        struct direct_span next;
+        if (!part)
+            continue;
+        uint64_t at = lane_address(base, memory->base_is_64, memory->offset, lane);
+        if (!group_span(&next, address[k], part, at, total)) {
+            reach->spans = 0;
+            list_vectors(reach, address, mask);
+            return true;
+        }
+        add_span(reach, next);
+    }
+    return true;
+}
 
 direct_fn *const direct_avx512 = access_avx512;
 const struct direct_ways direct_ways_avx512 = {direct_shared_word, direct_device_row,

@@ -120,12 +120,12 @@ static void so_is_one_of_a_warp_that_is_not_full(void **state)
 /* ---- observers ---- */
 
 #define PCS 128
-#define WORDS (OUT_BYTES / 4)
+#define LINES (OUT_BYTES / DIRECT_LINE_BYTES)
 
-/* What an observer has learnt: how often each watched instruction was issued, each word of `out`
+/* What an observer has learnt: how often each watched instruction was issued, each line of `out`
  * accessed, and shared memory. */
 struct learnt {
-    uint64_t heads[PCS], words[WORDS], shared, scattered;
+    uint64_t heads[PCS], lines[LINES], shared, scattered;
     uint64_t out;
     uint32_t every; /* so many instructions one is watched */
     uint8_t watch[PCS];
@@ -184,22 +184,31 @@ static void accesses(struct exec_warp *warp, const struct exec_access *access)
 {
     struct learnt *l = warp->cta->observed;
     l->shared += access->space == SPACE_SHARED;
-    for (uint32_t rest = access->space == SPACE_GLOBAL ? access->mask : 0; rest; rest &= rest - 1)
-        l->words[(access->address[lowest_lane(rest)] - l->out) / 4]++;
+    uint64_t before = UINT64_MAX;
+    for (uint32_t rest = access->space == SPACE_GLOBAL ? access->mask : 0; rest; rest &= rest - 1) {
+        uint64_t line = access->address[lowest_lane(rest)] / DIRECT_LINE_BYTES;
+        l->lines[line - l->out / DIRECT_LINE_BYTES] += line != before;
+        before = line;
+    }
 }
 
 static void reaches(struct exec_warp *warp, bool stores, const struct direct_reach *reach)
 {
     struct learnt *l = warp->cta->observed;
     assert_true(stores);
+    const uint64_t from = l->out / DIRECT_LINE_BYTES;
+    uint64_t before = UINT64_MAX;
     for (uint32_t i = 0; i < reach->spans; i++) {
-        uint64_t first = reach->span[i].first;
-        for (uint64_t at = first; at < first + reach->span[i].bytes; at += 4)
-            l->words[(at - l->out) / 4]++;
+        const struct direct_span *span = &reach->span[i];
+        uint64_t last = (span->first + span->bytes - 1) / DIRECT_LINE_BYTES;
+        for (uint64_t line = span->first / DIRECT_LINE_BYTES; line <= last; line++) {
+            l->lines[line - from] += line != before;
+            before = line;
+        }
     }
     l->scattered += reach->spans == 0;
-    for (uint32_t rest = reach->spans ? 0 : reach->mask; rest; rest &= rest - 1)
-        l->words[(reach->address[lowest_lane(rest)] - l->out) / 4]++;
+    for (uint32_t i = 0; i < (reach->spans ? 0 : reach->lines); i++)
+        l->lines[reach->line[i] - from]++;
 }
 
 static void released(struct exec_warp *warp, uint64_t warps, bool by_exit)
@@ -241,7 +250,7 @@ static void one_that_counts_learns_what_one_that_is_told_does(void **state)
             learn(&told, threads[i], most, every[i], false);
             learn(&counted, threads[i], most, every[i], true);
             assert_memory_equal(told.heads, counted.heads, sizeof told.heads);
-            assert_memory_equal(told.words, counted.words, sizeof told.words);
+            assert_memory_equal(told.lines, counted.lines, sizeof told.lines);
             assert_int_equal(told.shared, counted.shared);
         }
     assert_true(told.shared > 20 && counted.scattered > 0);
