@@ -1,7 +1,8 @@
 /*
- * Arena allocation: a list of blocks, the newest first, each handed out from its start. A request
- * larger than a quarter of a block gets a block of its own behind the newest, so that the rest of
- * the newest stays usable.
+ * Arena allocation: a list of blocks, the newest first, each handed out from its start. The first
+ * is small, since many arenas hold little, and each next one twice as large, up to a limit. A
+ * request larger than a quarter of that gets a block of its own behind the newest, so that the rest
+ * of the newest stays usable.
  */
 #include "util/container/arena.h"
 
@@ -12,7 +13,8 @@
 #include <string.h>
 
 #define ARENA_ALIGN 16
-#define ARENA_BLOCK_BYTES ((size_t)64 << 10)
+#define ARENA_FIRST_BYTES ((size_t)2 << 10)
+#define ARENA_BLOCK_BYTES ((size_t)64 << 10) /* the most */
 
 struct arena_block {
     struct arena_block *next;
@@ -23,6 +25,7 @@ struct arena_block {
 struct arena {
     struct arena_block *newest;
     size_t used_bytes;
+    size_t block_bytes; /* of the last block that is not of one request; 0: there is none */
 };
 
 struct arena *arena_create(void)
@@ -73,6 +76,16 @@ static void *alloc_own_block(struct arena *arena, size_t size_bytes)
     return block->data;
 }
 
+/* The size of the next block, which has to hold so many bytes. */
+static size_t next_bytes(const struct arena *arena, size_t least)
+{
+    size_t bytes = arena->block_bytes ? 2 * arena->block_bytes : ARENA_FIRST_BYTES;
+    while (bytes < least) {
+        bytes *= 2;
+    }
+    return bytes < ARENA_BLOCK_BYTES ? bytes : ARENA_BLOCK_BYTES;
+}
+
 void *arena_alloc(struct arena *arena, size_t size_bytes)
 {
     if (size_bytes > SIZE_MAX - ARENA_ALIGN) {
@@ -87,10 +100,11 @@ void *arena_alloc(struct arena *arena, size_t size_bytes)
     }
     struct arena_block *block = arena->newest;
     if (!block || block->size_bytes - block->used_bytes < rounded) {
-        block = block_create(ARENA_BLOCK_BYTES);
+        block = block_create(next_bytes(arena, rounded));
         if (!block) {
             return NULL;
         }
+        arena->block_bytes = block->size_bytes;
         block->next = arena->newest;
         arena->newest = block;
     }
