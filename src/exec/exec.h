@@ -61,6 +61,7 @@ struct exec_uop_info {
     bool is_simple;  /* one issue of its unit's, and its results are there after the unit's latency,
                         or an access has begun; it may be a branch or read the clock */
     bool is_lanes;   /* simple arithmetic of registers: for exec_issue_lanes() */
+    bool is_plain;   /* likewise, of none or several machine instructions */
     bool is_lowered; /* `lowered` says what it issues; else one slot of `unit` */
     bool is_load, is_store, is_atomic, is_branch, is_barrier, is_exit, is_fence, reads_clock;
     bool is_fragment;        /* a load or store of a matrix fragment: ACCESS_FRAGMENT_LOAD, STORE */

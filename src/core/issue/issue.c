@@ -233,7 +233,6 @@ static uint64_t issue_lowered(struct sm *sm, struct sm_warp *warp, const struct 
 {
     const struct lowered *lowered = &info->lowered;
     uint32_t slots = slots_now(warp, info);
-    uint64_t operands = warp_operands_ready(warp, info);
     uint32_t held = warp->held + lowered->held;
     warp->part = (uint16_t)((warp->part + lowered->slots) % LOWER_ONE);
     warp->held = (uint16_t)(held % LOWER_ONE);
@@ -252,7 +251,11 @@ static uint64_t issue_lowered(struct sm *sm, struct sm_warp *warp, const struct 
         sm->scheduler[warp->scheduler].next_cycle += (uint64_t)(slots - 1) * sm->issue_interval;
         return (uint64_t)(slots - 1) * sm->issue_interval;
     }
-    return slots == 0 && operands != CYCLE_NEVER && operands > sm->cycle ? operands - sm->cycle : 0;
+    if (slots == 1) {
+        return 0;
+    }
+    uint64_t operands = operands_ready(warp, info);
+    return operands != CYCLE_NEVER && operands > sm->cycle ? operands - sm->cycle : 0;
 }
 
 /*
@@ -507,6 +510,22 @@ static inline int issue_in_turn(struct sm *sm, struct sm_warp *warp,
     return rc;
 }
 
+/* A lane loop that is none or several of the machine's instructions, of such an SM. */
+__attribute__((noinline)) static int issue_plain(struct sm *sm, struct sm_warp *warp,
+                                                 const struct exec_uop_info *info)
+{
+    uint64_t latency = issue_lowered(sm, warp, info);
+    latency += info->lowered.folded ? 0 : sm->unit[warp->units[info->unit]].latency_cycles;
+    count_issue(sm, warp, info, bit_count(warp->exec.active));
+    warp->next_issue = sm->cycle + info->lowered.stall_cycles;
+    exec_issue_lanes(&warp->exec);
+    set_results(warp, info, sm->cycle + latency);
+    if (warp_look(sm, warp)) {
+        warp_place(sm, warp);
+    }
+    return 0;
+}
+
 static inline int issue_warp(struct sm *sm, struct sm_warp *warp)
 {
     const struct exec_uop_info *info = warp->next;
@@ -518,8 +537,12 @@ static inline int issue_warp(struct sm *sm, struct sm_warp *warp)
         warp_refresh(sm, warp);
         return 0;
     }
-    return info->is_simple && !sm->looked_at ? issue_in_turn(sm, warp, info, unit)
-                                             : issue_other(sm, warp, info);
+    if (sm->looked_at) {
+        return issue_other(sm, warp, info);
+    }
+    return info->is_simple  ? issue_in_turn(sm, warp, info, unit)
+           : info->is_plain ? issue_plain(sm, warp, info)
+                            : issue_other(sm, warp, info);
 }
 
 /* What is no instruction of the machine's issues beside another. */

@@ -294,12 +294,13 @@ static void note_simple(struct exec_program *program)
     for (uint32_t pc = 0; pc < program->length; pc++) {
         struct exec_uop_info *info = &program->infos[pc];
         note_places(info, registers);
-        info->is_simple = (!info->is_lowered || is_one_slot(info)) && !info->is_async &&
-                          info->product_steps == 0 && info->reach == REACH_NOBODY &&
-                          !info->takes_turn;
-        info->is_lanes = info->is_simple && !info->is_branch && !info->reads_clock &&
-                         !info->is_division && info->unit != UNIT_SPECIAL &&
-                         program->uops[pc].run == run_lanes;
+        bool is_usual = !info->is_async && info->product_steps == 0 &&
+                        info->reach == REACH_NOBODY && !info->takes_turn;
+        bool is_lane_loop = !info->is_branch && !info->reads_clock && !info->is_division &&
+                            info->unit != UNIT_SPECIAL && program->uops[pc].run == run_lanes;
+        info->is_simple = is_usual && (!info->is_lowered || is_one_slot(info));
+        info->is_lanes = info->is_simple && is_lane_loop;
+        info->is_plain = is_usual && !info->is_simple && is_lane_loop && !info->lowered.apart;
     }
 }
 
