@@ -580,6 +580,14 @@ static void where_nothing_is_slow_no_line_is_missing(void **state)
     end_behind();
 }
 
+/* Noise makes each walk long; to find each page of a set by halves would take too many. */
+static void noise_does_not_hide_a_set_of_many_pages(void **state)
+{
+    (void)state;
+    struct gpu gpu = {.level = {{.sets = 16, .ways = 48, .rule = LRU}}, .strays = 0.0015};
+    assert_whole(dissect(&gpu, 0), 16, 48, "lru");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -615,6 +623,7 @@ int main(void)
         cmocka_unit_test(fewer_entries_than_lines_of_a_group_show_where_lines_differ),
         cmocka_unit_test(behind_a_level_that_keeps_what_it_has_all_entries_show),
         cmocka_unit_test(what_a_miss_of_two_parts_is_in_the_middle_costs_no_table),
+        cmocka_unit_test(noise_does_not_hide_a_set_of_many_pages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
