@@ -57,6 +57,8 @@ struct gpu {
     uint32_t first;          /* what a miss of the first level costs, cycles; 0: FIRST */
     uint32_t far;            /* what lines whose number has odd parity take longer, cycles */
     double strays;           /* of the records: longer than any miss, for no reason */
+    uint32_t busy;           /* in a block of loads of twelve: what each takes longer at most */
+    uint64_t loads;          /* so far */
     uint32_t window;         /* records of a launch; 0: WINDOW */
     struct rng rng;
     struct traceset *set;
@@ -176,9 +178,17 @@ static uint32_t load_of(struct gpu *gpu, uint64_t sm, uint64_t address)
     return cycles;
 }
 
+/* Other work goes on for a while, from the beginning on, and again and again. */
+static uint32_t other_work(struct gpu *gpu)
+{
+    enum { BLOCK = 4096, OF_BLOCKS = 12 };
+    bool busy = gpu->busy > 0 && gpu->loads++ / BLOCK % OF_BLOCKS == 0;
+    return busy ? (uint32_t)rng_below(&gpu->rng, gpu->busy + 1) : 0;
+}
+
 static uint32_t load(struct gpu *gpu, uint64_t address)
 {
-    return load_of(gpu, 0, address);
+    return load_of(gpu, 0, address) + other_work(gpu);
 }
 
 /* In a walk over 5 pages, or a few more, page 3 is never there. */

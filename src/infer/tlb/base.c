@@ -30,6 +30,9 @@
 static const struct {
     unsigned blocks, turn_lines;
     size_t held, more_pages, few_group;
+    uint32_t settle_run, later_run;
+    unsigned most_waits;
+    double soon, quiet, busy_cycles;
 } limits = {
     .blocks = 16, /* blocks of 4 KiB of a page whose lines are used: 64 KiB, the least large page */
     .turn_lines = 313, /* lines from one turn to the next, where all blocks are used: odd, so that
@@ -37,6 +40,12 @@ static const struct {
     .held = 6,         /* times the pages that fit, which are walked for the policy */
     .few_group = 3,    /* lines of a group where a level may have few entries. Chosen */
     .more_pages = 256, /* pages beyond these, walked to find sets */
+    .settle_run = 980000, /* requests: apart from those of all other walks. Chosen */
+    .later_run = 400000,  /* the same, of what is measured when other work rests. Chosen */
+    .most_waits = 24,     /* measurements of the reference lines until it does. Chosen */
+    .quiet = 0.25,        /* quantile of many such measurements: other work rests. Chosen */
+    .soon = 0.1,      /* quantile of a line's records, which other work adds little to. Chosen */
+    .busy_cycles = 2, /* by which the median then lies farther above these than usual. Chosen */
 };
 
 struct tlb_base {
@@ -171,8 +180,8 @@ double tlb_quantile(double *values, size_t count, double q)
     return count ? values[(size_t)(q * (double)(count - 1) + 0.5)] : 0;
 }
 
-/* The median of each element's records, at most TLB_MOST_PASSES of them. */
-void tlb_medians(double *out, const uint32_t *latency, size_t records, size_t count)
+/* The quantile of each element's records, at most TLB_MOST_PASSES of them. */
+static void quantiles(double *out, const uint32_t *latency, size_t records, size_t count, double q)
 {
     for (size_t i = 0; i < count; i++) {
         double of[TLB_MOST_PASSES] = {0};
@@ -180,36 +189,152 @@ void tlb_medians(double *out, const uint32_t *latency, size_t records, size_t co
         for (size_t k = i; k < records && seen < TLB_MOST_PASSES; k += count) {
             of[seen++] = latency[k];
         }
-        out[i] = tlb_quantile(of, seen, 0.5);
+        out[i] = tlb_quantile(of, seen, q);
     }
+}
+
+void tlb_medians(double *out, const uint32_t *latency, size_t records, size_t count)
+{
+    quantiles(out, latency, records, count, 0.5);
 }
 
 /* ---- what lines take where all hits ---- */
 
-/* Four lines of the first page. */
-int tlb_measure_reference(struct tlb_lab *tl, double *median, double *above)
+/* What each line takes: the quantile of its records, and of that the mean. */
+static double mean_of(double of[TLB_REFERENCE_LINES], const uint32_t *latency, double q)
 {
-    static const uint32_t units[TLB_REFERENCE_LINES] = {TLB_FIRST_LINE, TLB_FIRST_LINE + 2,
-                                                        TLB_FIRST_LINE + 4, TLB_FIRST_LINE + 6};
-    const uint32_t *latency;
-    struct tlb_plan plan = {
-        units, TLB_REFERENCE_LINES, TLB_REFERENCE_RECORDS, TLB_REFERENCE_RECORDS, 1, false};
-    tl->run++;
-    int rc = tlb_measure(tl, &latency, &plan);
-    if (rc) {
-        return rc;
-    }
-    double of[TLB_REFERENCE_LINES], late[TLB_REFERENCE_RECORDS], sum = 0;
-    tlb_medians(of, latency, TLB_REFERENCE_RECORDS, TLB_REFERENCE_LINES);
-    for (size_t i = 0; i < TLB_REFERENCE_RECORDS; i++) {
-        late[i] = fmax(0, latency[i] - of[i % TLB_REFERENCE_LINES]);
-    }
+    double sum = 0;
+    quantiles(of, latency, TLB_REFERENCE_RECORDS, TLB_REFERENCE_LINES, q);
     for (size_t i = 0; i < TLB_REFERENCE_LINES; i++) {
         sum += of[i];
     }
-    *median = sum / TLB_REFERENCE_LINES;
-    *above = tlb_quantile(late, TLB_REFERENCE_RECORDS, 0.98);
+    return sum / TLB_REFERENCE_LINES;
+}
+
+static void judge_reference(struct tlb_reference *out, const uint32_t *latency)
+{
+    double of[TLB_REFERENCE_LINES], late[TLB_REFERENCE_RECORDS];
+    out->soon = mean_of(of, latency, limits.soon);
+    out->median = mean_of(of, latency, 0.5);
+    for (size_t i = 0; i < TLB_REFERENCE_RECORDS; i++) {
+        late[i] = fmax(0, latency[i] - of[i % TLB_REFERENCE_LINES]);
+    }
+    out->above = tlb_quantile(late, TLB_REFERENCE_RECORDS, 0.98);
+}
+
+/* Four lines of the first page. */
+static const uint32_t reference_units[TLB_REFERENCE_LINES] = {
+    TLB_FIRST_LINE, TLB_FIRST_LINE + 2, TLB_FIRST_LINE + 4, TLB_FIRST_LINE + 6};
+
+int tlb_measure_reference(struct tlb_lab *tl, struct tlb_reference *out)
+{
+    const uint32_t *latency;
+    struct tlb_plan plan = {reference_units,
+                            TLB_REFERENCE_LINES,
+                            TLB_REFERENCE_RECORDS,
+                            TLB_REFERENCE_RECORDS,
+                            1,
+                            false};
+    tl->run++;
+    int rc = tlb_measure(tl, &latency, &plan);
+    if (rc == 0) {
+        judge_reference(out, latency);
+    }
+    return rc;
+}
+
+void tlb_take_reference(struct tlb_lab *tl, const struct tlb_reference *reference)
+{
+    tl->reference = reference->median;
+    tl->soon = reference->soon;
+    tl->usual = reference->median - reference->soon;
+    tl->record_noise = reference->above;
+}
+
+/* Of all parts: what a quarter of them takes less than, and what their records lie above it in the
+ * middle. */
+static void settle_reference(struct tlb_lab *tl, const uint32_t *latency, size_t parts)
+{
+    double median[TLB_REFERENCE_PARTS], soon[TLB_REFERENCE_PARTS], above[TLB_REFERENCE_PARTS];
+    for (size_t i = 0; i < parts; i++) {
+        struct tlb_reference part;
+        judge_reference(&part, latency + i * TLB_REFERENCE_RECORDS);
+        median[i] = part.median;
+        soon[i] = part.soon;
+        above[i] = part.above;
+    }
+    tlb_take_reference(tl,
+                       &(struct tlb_reference){.median = tlb_quantile(median, parts, limits.quiet),
+                                               .soon = tlb_quantile(soon, parts, limits.quiet),
+                                               .above = tlb_quantile(above, parts, 0.5)});
+}
+
+int tlb_settle_reference(struct tlb_lab *tl)
+{
+    const uint32_t run = tl->run, *latency;
+    uint32_t most = tlb_most_window(tl), window = most - most % TLB_REFERENCE_RECORDS;
+    uint32_t windows = window ? TLB_REFERENCE_PARTS * TLB_REFERENCE_RECORDS / window : 0;
+    struct tlb_plan plan = {
+        reference_units, TLB_REFERENCE_LINES, TLB_REFERENCE_RECORDS, window, windows, false};
+    if (windows == 0) {
+        return 0;
+    }
+    tl->run += limits.settle_run;
+    int rc = tlb_measure(tl, &latency, &plan);
+    if (rc == 0) {
+        settle_reference(tl, latency, (size_t)window * windows / TLB_REFERENCE_RECORDS);
+    }
+    bool lacks;
+    return tlb_end_apart(tl, &lacks, run, rc);
+}
+
+int tlb_measure_now(struct tlb_lab *tl, double *now, bool *busy)
+{
+    struct tlb_reference reference;
+    int rc = tlb_measure_reference(tl, &reference);
+    if (rc) {
+        return rc;
+    }
+    *busy = tl->noisy && reference.median - reference.soon > tl->usual + limits.busy_cycles;
+    *now = *busy ? tl->reference * (reference.soon / tl->soon) : reference.median;
     return 0;
+}
+
+/* The walk once more, when other work rests; what was measured stays where it does not, or a
+ * recording has no such walk. */
+static int measure_later(struct tlb_lab *tl, const uint32_t **latency, double *now,
+                         const struct tlb_plan *plan)
+{
+    const uint32_t run = tl->run, *later;
+    double then;
+    bool busy = true, lacks;
+    int rc = 0;
+    tl->run = limits.later_run + tl->waits;
+    for (unsigned i = 0; rc == 0 && busy && i < limits.most_waits; i++) {
+        rc = tlb_measure_now(tl, &then, &busy);
+    }
+    if (rc == 0 && !busy) {
+        tl->run++;
+        rc = tlb_measure(tl, &later, plan);
+        rc = rc ? rc : tlb_measure_now(tl, &then, &busy);
+        if (rc == 0 && !busy) {
+            *latency = later;
+            *now = then;
+        }
+    }
+    tl->waits = tl->run - limits.later_run;
+    return tlb_end_apart(tl, &lacks, run, rc);
+}
+
+int tlb_measure_quiet(struct tlb_lab *tl, const uint32_t **latency, double *now,
+                      const struct tlb_plan *plan)
+{
+    bool busy = false;
+    tl->run++;
+    int rc = tlb_measure(tl, latency, plan);
+    *now = tl->reference;
+    rc = rc || !tl->noisy ? rc : tlb_measure_now(tl, now, &busy);
+    return rc || !busy ? rc : measure_later(tl, latency, now, plan);
 }
 
 static size_t slot_of(const struct tlb_lab *tl, uint32_t unit)
@@ -287,7 +412,8 @@ int tlb_learn_lines(struct tlb_lab *tl, const struct tlb_ring *ring)
     enum { GROUPS_A_DRIFT = 64 };
     uint32_t units[GROUP];
     size_t count = 0, groups = 0;
-    double shift = 0, above;
+    double shift = 0;
+    bool busy;
     int rc = tl->lines_differ ? make_room(tl, ring->count) : 0;
     for (size_t i = 0; tl->lines_differ && i < ring->count && rc == 0; i++) {
         if (tl->base[slot_of(tl, ring->unit[i])].unit == UINT32_MAX) {
@@ -297,7 +423,7 @@ int tlb_learn_lines(struct tlb_lab *tl, const struct tlb_ring *ring)
             continue;
         }
         if (groups++ % GROUPS_A_DRIFT == 0) {
-            rc = tlb_measure_reference(tl, &shift, &above);
+            rc = tlb_measure_now(tl, &shift, &busy);
             shift -= tl->reference;
         }
         rc = rc ? rc : measure_group(tl, units, count, shift);
@@ -312,8 +438,9 @@ int tlb_doubt(struct tlb_lab *tl, const struct tlb_ring *ring, const struct tlb_
 {
     uint32_t units[GROUP - 1];
     size_t count = 0;
-    double shift = 0, above;
-    int rc = tl->lines_differ ? tlb_measure_reference(tl, &shift, &above) : 0;
+    double shift = 0;
+    bool busy;
+    int rc = tl->lines_differ ? tlb_measure_now(tl, &shift, &busy) : 0;
     shift -= tl->reference;
     for (size_t i = 0; tl->lines_differ && i < ring->count && rc == 0; i++) {
         if (view->slow[i]) {

@@ -13,8 +13,9 @@
 enum {
     TLB_REFERENCE_LINES = 4,
     TLB_REFERENCE_RECORDS = 128,
-    TLB_GROUP_RECORDS = 16, /* of each line that is measured among few others */
-    TLB_MOST_PASSES = 64,   /* of a window */
+    TLB_REFERENCE_PARTS = 96, /* of so many records, where they are settled */
+    TLB_GROUP_RECORDS = 16,   /* of each line that is measured among few others */
+    TLB_MOST_PASSES = 64,     /* of a window */
 };
 
 struct tlb_plan {
@@ -27,8 +28,26 @@ struct tlb_plan {
 
 /* The latencies of the windows' records, in order; borrowed from the trace. */
 int tlb_measure(struct tlb_lab *tl, const uint32_t **latency, const struct tlb_plan *plan);
-/* The median of the reference lines, and what 98 % of their records lie above it at most. */
-int tlb_measure_reference(struct tlb_lab *tl, double *median, double *above);
+/* What the reference lines take: the median, what hardly a tenth of the records takes less than,
+ * and what 98 % of them lie above the median at most. */
+struct tlb_reference {
+    double median, soon, above;
+};
+int tlb_measure_reference(struct tlb_lab *tl, struct tlb_reference *out);
+/* Once more by many records, where there is noise: other work may have gone on for a while. */
+int tlb_settle_reference(struct tlb_lab *tl);
+void tlb_take_reference(struct tlb_lab *tl, const struct tlb_reference *reference);
+/*
+ * What they take by now, as clocks drift. `busy`: other work goes on, which adds to most records
+ * and little to the soonest; then these tell.
+ */
+int tlb_measure_now(struct tlb_lab *tl, double *now, bool *busy);
+/*
+ * A walk, and what the reference lines take after it. Other work that goes on adds to both, but not
+ * alike: so the walk comes again when it rests.
+ */
+int tlb_measure_quiet(struct tlb_lab *tl, const uint32_t **latency, double *now,
+                      const struct tlb_plan *plan);
 /* Measures the lines of a ring that were not yet. */
 int tlb_learn_lines(struct tlb_lab *tl, const struct tlb_ring *ring);
 /* What was measured of lines is measured again. */

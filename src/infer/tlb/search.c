@@ -55,10 +55,9 @@ static void report_reach(const struct lab *lab, uint64_t reach)
     }
 }
 
-/* Are misses so near to hits that records' noise is as long as they are? */
-static bool is_within_noise(const struct tlb_lab *tl, const struct tlb_search *search)
+bool tlb_is_within_noise(const struct tlb_lab *tl, double penalty)
 {
-    return tl->noisy && search->median - search->before < limits.within * tl->record_noise;
+    return tl->noisy && penalty < limits.within * tl->record_noise;
 }
 
 /* What is slow in both views. */
@@ -77,7 +76,7 @@ static void compare_views(const struct tlb_lab *tl, struct tlb_search *search,
     search->low = same ? tlb_view_quantile(b, limits.low_quantile) : 0;
     search->low_record = a->miss_low;
     search->high_record = a->miss_high;
-    if (!tl->lines_differ && same && is_within_noise(tl, search)) {
+    if (!tl->lines_differ && same && tlb_is_within_noise(tl, search->median - search->before)) {
         search->median = tlb_view_quantile(b, 0.5);
     }
     search->far = tl->rough && a->far;
@@ -104,7 +103,8 @@ static void set_threshold(const struct tlb_lab *tl, struct tlb_level *level,
         level->threshold =
             fmax(level->threshold, search->before + fmin(half, 2 * tl->record_noise));
     }
-    if (tl->noisy && !tl->lines_differ && !is_within_noise(tl, search)) {
+    if (tl->noisy && !tl->lines_differ &&
+        !tlb_is_within_noise(tl, search->median - search->before)) {
         /* Noise makes no miss sooner: the threshold may lie close to them. */
         double close = limits.close * (search->low_record - search->before);
         double wide = fmin(close, 2 * tl->record_noise + limits.close_cycles);

@@ -30,6 +30,9 @@ int tlb_find_first(struct tlb_lab *tl, struct tlb_search *search, struct tlb_lev
 /* The next level that shows, with its page. */
 int tlb_find_page(struct tlb_lab *tl, struct tlb_search *search, struct tlb_level *level);
 
+/* Is what a miss takes so little that records' noise is about as long? */
+bool tlb_is_within_noise(const struct tlb_lab *tl, double penalty);
+
 /* What a walk says of the level's misses, in place of the walk that showed it. */
 void tlb_believe(const struct tlb_lab *tl, struct tlb_search *search, struct tlb_level *level,
                  double low, double middle, double high);

@@ -325,6 +325,9 @@ static void begin_behind(const struct tlb_lab *tl, struct tlb_search *search,
     search->reach = search->reach ? search->reach : search->stride;
     search->pages = (size_t)(search->reach / search->stride);
     search->noise += tl->noisy ? limits.drift * search->before : 0;
+    if (tlb_is_within_noise(tl, level->penalty)) { /* so much more it may take at other pages */
+        search->noise = fmax(search->noise, tl->record_noise);
+    }
 }
 
 /*

@@ -41,6 +41,9 @@ struct tlb_lab {
     double record_noise; /* what a record lies above its line's median at most (99 %) */
     double noise;        /* what an excess is at most (95 %) where everything hits */
     double reference;    /* median of the reference lines when walks began */
+    double soon;         /* the same of their soonest records */
+    double usual;        /* what the median lies above these while other work rests */
+    uint32_t waits;      /* requests while it did not */
     uint32_t run;        /* of repeated requests */
     bool twice; /* pages are counted by two visits in a row: the level in front lets none go that is
                    new and not used again, and would keep some for good */

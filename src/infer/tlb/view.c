@@ -260,7 +260,7 @@ int tlb_view(struct tlb_lab *tl, struct tlb_view *out, const struct tlb_ring *ri
 {
     struct tlb_plan plan;
     const uint32_t *latency;
-    double now = tl->reference, above;
+    double now;
     *out = (struct tlb_view){.count = ring->count};
     out->excess = malloc(ring->count * sizeof *out->excess);
     out->slow = calloc(ring->count, sizeof *out->slow);
@@ -271,13 +271,11 @@ int tlb_view(struct tlb_lab *tl, struct tlb_view *out, const struct tlb_ring *ri
     }
     int rc = tlb_learn_lines(tl, ring);
     plan_view(&plan, tl, ring, patience);
-    tl->run++;
-    rc = rc ? rc : tlb_measure(tl, &latency, &plan);
+    rc = rc ? rc : tlb_measure_quiet(tl, &latency, &now, &plan);
     if (rc == 0) {
         size_t records = (size_t)plan.window * plan.windows;
         tlb_medians(out->excess, latency, records, ring->count);
-        rc = tl->noisy ? tlb_measure_reference(tl, &now, &above) : 0;
-        rc = rc ? rc : judge(out, tl, ring, level, latency, &plan, now);
+        rc = judge(out, tl, ring, level, latency, &plan, now);
     }
     if (rc) {
         tlb_view_free(out);
@@ -289,7 +287,7 @@ int tlb_records(struct tlb_lab *tl, double *excess, const struct tlb_ring *ring,
                 uint64_t warm_passes, uint32_t window, uint32_t windows)
 {
     const uint32_t *latency;
-    double now = tl->reference, above;
+    double now;
     struct tlb_plan plan = {.unit = ring->unit,
                             .count = ring->count,
                             .warm = warm_passes * ring->count,
@@ -298,14 +296,9 @@ int tlb_records(struct tlb_lab *tl, double *excess, const struct tlb_ring *ring,
                             .persist = windows > 1};
     size_t records = (size_t)window * windows;
     int rc = tlb_learn_lines(tl, ring);
-    tl->run++;
-    rc = rc ? rc : tlb_measure(tl, &latency, &plan);
+    rc = rc ? rc : tlb_measure_quiet(tl, &latency, &now, &plan);
     for (size_t i = 0; rc == 0 && i < records; i++) {
-        excess[i] = latency[i];
-    }
-    rc = rc || !tl->noisy ? rc : tlb_measure_reference(tl, &now, &above);
-    for (size_t i = 0; rc == 0 && i < records; i++) {
-        excess[i] = tlb_excess_of(tl, excess[i], ring->unit[i % ring->count], now);
+        excess[i] = tlb_excess_of(tl, latency[i], ring->unit[i % ring->count], now);
     }
     return rc;
 }

@@ -588,6 +588,33 @@ static void noise_does_not_hide_a_set_of_many_pages(void **state)
     assert_whole(dissect(&gpu, 0), 16, 48, "lru");
 }
 
+/* Other work goes on while lines are compared: they seem to be nearer and farther. */
+static void other_work_at_first_makes_no_lines_differ(void **state)
+{
+    (void)state;
+    struct gpu gpu = {
+        .level = {{.sets = 4, .ways = 6, .rule = RANDOM}, {.sets = 8, .ways = 12, .rule = LRU}},
+        .strays = 0.0015,
+        .busy = 40};
+    assert_whole(dissect(&gpu, 1), 8, 12, "lru");
+    assert_whole(&found.tlbs[0], 4, 6, "random");
+    assert_value(&found.tlbs[0].miss_penalty, FIRST);
+}
+
+/* A page too many misses now and then; while other work adds to what that is held against it must
+ * not pass for a hit. */
+static void other_work_now_and_then_hides_no_miss(void **state)
+{
+    (void)state;
+    for (uint32_t ways = 9; ways < 40; ways += 5) {
+        struct gpu gpu = {.level = {{.sets = 1, .ways = ways, .rule = RANDOM}},
+                          .strays = 0.0015,
+                          .first = 26,
+                          .busy = 20};
+        assert_value(&dissect(&gpu, 0)->entries, ways);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -624,6 +651,8 @@ int main(void)
         cmocka_unit_test(behind_a_level_that_keeps_what_it_has_all_entries_show),
         cmocka_unit_test(what_a_miss_of_two_parts_is_in_the_middle_costs_no_table),
         cmocka_unit_test(noise_does_not_hide_a_set_of_many_pages),
+        cmocka_unit_test(other_work_at_first_makes_no_lines_differ),
+        cmocka_unit_test(other_work_now_and_then_hides_no_miss),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
