@@ -188,8 +188,9 @@ static void report_match(const struct policy_case *of, struct policy_result *out
     lab_evidence(of->lab, out->evidence, of->id,
                  "chase op=%s: %u places of one set, %s, in %d drawn orders: %s predicts all but "
                  "%zu of %zu records, the next best all but %zu",
-                 of->op, of->ways, of->flushed ? "twice as many lines" : "one line more",
-                 POLICY_ORDERS, out->name, match->misfit[best], match->records, second);
+                 of->op, of->ways,
+                 of->flushed || of->twice ? "twice as many lines" : "one line more", POLICY_ORDERS,
+                 out->name, match->misfit[best], match->records, second);
     bool thin = second < limits.clearly * (match->misfit[best] + 1) || match->by_exception[best] ||
                 match->misfit[best] * limits.many_records > match->records;
     out->confidence = thin ? limits.thin : match->misfit[best] == 0 ? 0.97 : 0.92;

@@ -69,6 +69,7 @@ struct policy_case {
     bool one_sided;      /* noise never turns a miss into a hit */
     bool kept_state;     /* the lines are gone when a walk begins, the policy's bits are not */
     bool flushed;        /* each round begins with a wash */
+    bool twice;          /* there are twice as many lines as in a set that is too full */
 };
 
 /* Fills `out` and returns true when a policy predicts the orders. */

@@ -17,9 +17,11 @@
 /* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
 static const struct {
     unsigned rounds, lines_apart;
+    uint32_t twice_run;
     double quiet_misfit, noisy_misfit, median_confidence, reliable;
 } limits = {
     .rounds = 3,               /* visits of a page in a ring */
+    .twice_run = 960000,       /* requests: apart from those of all other walks. Chosen */
     .quiet_misfit = 0.02,      /* share of the records that may differ */
     .noisy_misfit = 0.05,      /* the same with noise */
     .median_confidence = 0.85, /* confidence where medians, not records, are matched */
@@ -61,10 +63,9 @@ static void shuffle(struct policy_order *order, struct rng *rng)
 
 /* Each visit reads another line of the page. */
 static void draw_order(const struct tlb_lab *tl, struct policy_order *order,
-                       const struct tlb_level *level, const uint32_t *label, size_t apart,
-                       struct rng *rng)
+                       const struct tlb_level *level, const uint32_t *label, size_t pages,
+                       size_t apart, struct rng *rng)
 {
-    size_t pages = level->fits + 1;
     for (size_t round = 0; round < limits.rounds; round++) {
         uint32_t *line = order->line + round * pages;
         draw_round(line, pages, apart, rng);
@@ -115,7 +116,7 @@ static int run_order(struct tlb_lab *tl, struct policy_order *order, const struc
 }
 
 static int match(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level,
-                 const uint32_t *label, size_t apart)
+                 const uint32_t *label, size_t pages, size_t apart)
 {
     struct policy_order orders[POLICY_ORDERS] = {0};
     struct rng rng;
@@ -123,10 +124,10 @@ static int match(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_le
     int rc = 0;
     uint32_t most = tl->lab->options->max_window ? tl->lab->options->max_window : 1024;
     for (size_t i = 0; i < POLICY_ORDERS && rc == 0; i++) {
-        size_t count = limits.rounds * (level->fits + 1);
+        size_t count = limits.rounds * pages;
         rc = policy_order_create(&orders[i], count, count > most ? count : most);
         if (rc == 0) {
-            draw_order(tl, &orders[i], level, label, apart, &rng);
+            draw_order(tl, &orders[i], level, label, pages, apart, &rng);
             rc = run_order(tl, &orders[i], level);
         }
     }
@@ -134,6 +135,7 @@ static int match(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_le
                              .id = out->id,
                              .op = "cg",
                              .ways = (uint32_t)level->set_count - 1,
+                             .twice = pages == 2 * level->set_count,
                              .allowed = tlb_is_reliable(tl, level) ? limits.quiet_misfit
                                                                    : limits.noisy_misfit};
     if (rc == 0 && !policy_match(&of, &out->policy, orders)) {
@@ -146,6 +148,45 @@ static int match(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_le
         policy_order_free(&orders[i]);
     }
     return rc;
+}
+
+/* Is the rule among those that were left open? */
+static bool may_be(const struct policy_result *policy, const char *name)
+{
+    bool is = strcmp(policy->name, name) == 0;
+    for (size_t i = 0; !is && i < policy->equivalent_count; i++) {
+        is = strcmp(policy->equivalent[i], name) == 0;
+    }
+    return is;
+}
+
+/*
+ * A page more than fits makes few of them miss, and some rules then do as others. Of a single set
+ * any page is: twice as many tell more. What they do not tell leaves what was found.
+ */
+static int match_twice(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level)
+{
+    const size_t pages = 2 * level->set_count;
+    const uint32_t run = tl->run;
+    struct tlb_result twice = *out;
+    uint32_t *label = malloc(pages * sizeof *label);
+    if (!label) {
+        return error_memory();
+    }
+    for (uint32_t i = 0; i < pages; i++) {
+        label[i] = i;
+    }
+    twice.policy = (struct policy_result){0};
+    tl->run += limits.twice_run;
+    int rc = pages * level->page <= tl->limit_bytes ? match(tl, &twice, level, label, pages, 0)
+                                                    : INFER_UNDECIDED;
+    free(label);
+    bool fewer = twice.policy.equivalent_count < out->policy.equivalent_count;
+    if (rc == 0 && fewer && may_be(&out->policy, twice.policy.name)) {
+        out->policy = twice.policy;
+    }
+    bool lacks;
+    return tlb_end_apart(tl, &lacks, run, rc);
 }
 
 static uint32_t most_entries(const struct tlb_result *out)
@@ -191,7 +232,8 @@ int tlb_policy(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_leve
     for (uint32_t i = 0; i < level->set_count; i++) {
         label[level->set[i] % pages] = i;
     }
-    int rc = match(tl, out, level, label, in_front);
+    int rc = match(tl, out, level, label, pages, in_front);
     free(label);
-    return rc;
+    bool open = rc == 0 && out->policy.equivalent_count > 0;
+    return open && level->set_count == pages && in_front == 0 ? match_twice(tl, out, level) : rc;
 }

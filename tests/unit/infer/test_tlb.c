@@ -588,6 +588,16 @@ static void noise_does_not_hide_a_set_of_many_pages(void **state)
     assert_whole(dissect(&gpu, 0), 16, 48, "lru");
 }
 
+/* Lines differ behind noise, so that medians are matched: rules that one page more leaves open. */
+static void twice_the_pages_of_a_single_set_tell_rules_apart(void **state)
+{
+    (void)state;
+    struct gpu gpu = {.level = {{.sets = 1, .ways = 29, .rule = LRU}}, .far = 60, .strays = 0.0015};
+    const struct tlb_result *tlb = dissect(&gpu, 0);
+    assert_string_equal(tlb->policy.name, "lru");
+    assert_int_equal(tlb->policy.equivalent_count, 0);
+}
+
 /* Other work goes on while lines are compared: they seem to be nearer and farther. */
 static void other_work_at_first_makes_no_lines_differ(void **state)
 {
@@ -651,6 +661,7 @@ int main(void)
         cmocka_unit_test(behind_a_level_that_keeps_what_it_has_all_entries_show),
         cmocka_unit_test(what_a_miss_of_two_parts_is_in_the_middle_costs_no_table),
         cmocka_unit_test(noise_does_not_hide_a_set_of_many_pages),
+        cmocka_unit_test(twice_the_pages_of_a_single_set_tell_rules_apart),
         cmocka_unit_test(other_work_at_first_makes_no_lines_differ),
         cmocka_unit_test(other_work_now_and_then_hides_no_miss),
     };
