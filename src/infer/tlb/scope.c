@@ -304,13 +304,15 @@ static int try_others(struct scope *s, uint32_t *sharing, struct tlb_result *out
     int rc = 0;
     if (s->fresh) { /* pages that nobody has walked end */
         size_t most = (s->shifts - s->shift) / s->repeats;
+        most = s->level->in_front || most <= 2 * limits.votes ? most : most - limits.votes;
         count = count < most ? count : (uint32_t)most;
     }
     for (uint32_t k = 0; rc == 0 && k < count; k++) {
         rc = try_one(s, &seen[k], k, alone, own);
     }
     if (rc == 0 && count_seen(seen, count, SHARES) && count_seen(seen, count, SHARES_NOT)) {
-        rc = s->fresh || s->level->in_front ? 0 : vote_few(s, seen, count, alone, own);
+        bool ended = s->fresh && s->shifts - s->shift < (size_t)limits.votes * s->repeats;
+        rc = ended || s->level->in_front ? 0 : vote_few(s, seen, count, alone, own);
     }
     *sharing = count_seen(seen, count, SHARES);
     bool mixed = *sharing && count_seen(seen, count, SHARES_NOT);
@@ -402,18 +404,42 @@ static int try_bases(struct scope *s, struct tlb_result *out)
     return rc;
 }
 
+/*
+ * What the SM does not find sooner after its own walk may be there all along: pages of the ring
+ * that were walked for other questions stay under some policies. Then pages that nobody has walked
+ * tell, if memory has them.
+ */
+static int begin_scope(struct scope *s, double *alone, double *own)
+{
+    int rc = measure_itself(s, alone, own);
+    const struct refusal why = s->tl->lab->why;
+    bool timed = *own > 0, room = s->shifts >= 2 + (limits.itself + 1) * s->repeats;
+    if (rc != INFER_UNDECIDED || !timed || !room) {
+        return rc;
+    }
+    s->fresh = true;
+    s->shift = 1;
+    rc = measure_itself(s, alone, own);
+    s->tl->lab->why = rc ? why : (struct refusal){0};
+    return rc;
+}
+
 static int find_scope(struct scope *s, struct tlb_result *out)
 {
     double alone = 0, own = 0;
     uint32_t sharing = 0;
     bool finds = false;
-    int rc = measure_itself(s, &alone, &own);
+    int rc = begin_scope(s, &alone, &own);
     if (rc == 0 && s->sms < 2) {
         return lab_undecided(s->tl->lab, "there is a single SM");
     }
     rc = rc ? rc : try_others(s, &sharing, out, alone, own);
     if (rc == 0 && sharing == 0) {
+        s->fresh = false; /* it is this SM's own level that keeps pages */
         return try_bases(s, out);
+    }
+    if (s->fresh) {
+        return rc;
     }
     rc = rc ? rc : check_itself(s, &finds, alone);
     if (rc || !finds) {

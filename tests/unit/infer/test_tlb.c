@@ -625,6 +625,15 @@ static void other_work_now_and_then_hides_no_miss(void **state)
     }
 }
 
+/* What SM 0 walked often stays there, whoever walks it again: new pages tell. */
+static void a_level_that_keeps_old_pages_tells_whom_it_serves(void **state)
+{
+    (void)state;
+    struct gpu gpu = {
+        .level = {{.sets = 1, .ways = 54, .rule = SRRIP}}, .own_first = true, .strays = 0.0015};
+    assert_string_equal(dissect(&gpu, 0)->scope, "sm");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -664,6 +673,7 @@ int main(void)
         cmocka_unit_test(twice_the_pages_of_a_single_set_tell_rules_apart),
         cmocka_unit_test(other_work_at_first_makes_no_lines_differ),
         cmocka_unit_test(other_work_now_and_then_hides_no_miss),
+        cmocka_unit_test(a_level_that_keeps_old_pages_tells_whom_it_serves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
