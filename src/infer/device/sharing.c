@@ -239,29 +239,44 @@ static int compare_all(struct lab *lab, struct relation *relation, size_t of)
     return rc && !lab_soft(rc) ? rc : 0;
 }
 
+/* Both drive out lines of one cache, or the one drives out the other's. */
+static bool meet(const struct lab *lab, const struct relation *r, size_t own, size_t other)
+{
+    bool met = false;
+    for (size_t i = 0; i < lab->level_count && !met; i++) {
+        size_t of = r->cache[i];
+        met = r->through[of][own] && (of == other || own == other || r->through[of][other]);
+    }
+    return met;
+}
+
 /*
  * Do the paths lead through one cache? Either evicts the other's lines. Of a path whose own cache
- * is not known well enough to be asked, those of the other that it drives out say as much.
+ * is not known well enough to be asked, those of others that it drives out say as much.
  */
-static bool is_one(const struct relation *r, size_t own, size_t other, bool known)
+static bool is_one(const struct lab *lab, const struct relation *r, size_t own, size_t other,
+                   bool known)
 {
-    return r->through[other][own] || (known && (own == other || r->through[own][other]));
+    return known ? own == other || r->through[own][other] || r->through[other][own]
+                 : meet(lab, r, own, other);
 }
 
 /* Makes the lists: paths of one cache, and those of which either evicts the other's lines. */
 static void list_all(struct lab *lab, const struct relation *r)
 {
+    bool known[INFER_MAX_CACHES];
+    for (size_t i = 0; i < lab->level_count; i++) {
+        known[i] = result_of(lab, &lab->levels[r->cache[i]])->sharing_known;
+    }
     for (size_t i = 0; i < lab->level_count; i++) {
         struct cache_result *result = result_of(lab, &lab->levels[i]);
-        size_t own = r->cache[i];
-        bool known = result_of(lab, &lab->levels[own])->sharing_known;
         for (size_t k = 0; k < lab->level_count; k++) {
-            if (k != i && is_one(r, own, r->cache[k], known)) {
+            if (k != i && is_one(lab, r, r->cache[i], r->cache[k], known[i])) {
                 snprintf(result->shared_with[result->shared_count++], sizeof result->shared_with[0],
                          "%s", lab->levels[k].info->id);
             }
         }
-        result->sharing_known = known || result->shared_count > 0;
+        result->sharing_known = known[i] || result->shared_count > 0;
     }
 }
 

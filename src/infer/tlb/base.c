@@ -272,8 +272,9 @@ static void settle_reference(struct tlb_lab *tl, const uint32_t *latency, size_t
 int tlb_settle_reference(struct tlb_lab *tl)
 {
     const uint32_t run = tl->run, *latency;
-    uint32_t most = tlb_most_window(tl), window = most - most % TLB_REFERENCE_RECORDS;
-    uint32_t windows = window ? TLB_REFERENCE_PARTS * TLB_REFERENCE_RECORDS / window : 0;
+    const uint32_t all = TLB_REFERENCE_PARTS * TLB_REFERENCE_RECORDS;
+    uint32_t most = tlb_most_window(tl) < all ? tlb_most_window(tl) : all;
+    uint32_t window = most - most % TLB_REFERENCE_RECORDS, windows = window ? all / window : 0;
     struct tlb_plan plan = {
         reference_units, TLB_REFERENCE_LINES, TLB_REFERENCE_RECORDS, window, windows, false};
     if (windows == 0) {

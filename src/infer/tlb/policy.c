@@ -116,7 +116,7 @@ static int run_order(struct tlb_lab *tl, struct policy_order *order, const struc
 }
 
 static int match(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level,
-                 const uint32_t *label, size_t pages, size_t apart)
+                 const uint32_t *label, size_t pages, size_t apart, bool twice)
 {
     struct policy_order orders[POLICY_ORDERS] = {0};
     struct rng rng;
@@ -135,7 +135,7 @@ static int match(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_le
                              .id = out->id,
                              .op = "cg",
                              .ways = (uint32_t)level->set_count - 1,
-                             .twice = pages == 2 * level->set_count,
+                             .twice = twice,
                              .allowed = tlb_is_reliable(tl, level) ? limits.quiet_misfit
                                                                    : limits.noisy_misfit};
     if (rc == 0 && !policy_match(&of, &out->policy, orders)) {
@@ -178,8 +178,9 @@ static int match_twice(struct tlb_lab *tl, struct tlb_result *out, const struct 
     }
     twice.policy = (struct policy_result){0};
     tl->run += limits.twice_run;
-    int rc = pages * level->page <= tl->limit_bytes ? match(tl, &twice, level, label, pages, 0)
-                                                    : INFER_UNDECIDED;
+    int rc = pages * level->page <= tl->limit_bytes
+                 ? match(tl, &twice, level, label, pages, 0, true)
+                 : INFER_UNDECIDED;
     free(label);
     bool fewer = twice.policy.equivalent_count < out->policy.equivalent_count;
     if (rc == 0 && fewer && may_be(&out->policy, twice.policy.name)) {
@@ -232,7 +233,7 @@ int tlb_policy(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_leve
     for (uint32_t i = 0; i < level->set_count; i++) {
         label[level->set[i] % pages] = i;
     }
-    int rc = match(tl, out, level, label, pages, in_front);
+    int rc = match(tl, out, level, label, pages, in_front, false);
     free(label);
     bool open = rc == 0 && out->policy.equivalent_count > 0;
     return open && level->set_count == pages && in_front == 0 ? match_twice(tl, out, level) : rc;

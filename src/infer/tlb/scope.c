@@ -258,15 +258,19 @@ static int vote(struct scope *s, enum seen *seen, uint32_t k, double alone, doub
     return lab_soft(rc) ? 0 : rc;
 }
 
-/* Those that are the fewer, until one of them says the same again: it is no chance, then. */
-static int vote_few(struct scope *s, enum seen *seen, uint32_t count, double alone, double own)
+/* Those that are the fewer, until one of them says the same again: it is no chance, then. `left`:
+ * rings of pages that are not walked yet; without as many as a vote may take there is none. */
+static int vote_few(struct scope *s, enum seen *seen, uint32_t count, double alone, double own,
+                    size_t left)
 {
+    const size_t each = (size_t)limits.votes * s->repeats;
     bool most_share = count_seen(seen, count, SHARES) > count_seen(seen, count, SHARES_NOT);
     enum seen few = most_share ? SHARES_NOT : SHARES;
     bool stands = false;
     int rc = 0;
     for (uint32_t k = 0; rc == 0 && !stands && k < count; k++) {
-        bool asked = seen[k] == few;
+        bool asked = seen[k] == few && left >= each;
+        left -= asked ? each : 0;
         rc = asked ? vote(s, &seen[k], k, alone, own) : 0;
         stands = asked && seen[k] == few;
     }
@@ -302,17 +306,18 @@ static int try_others(struct scope *s, uint32_t *sharing, struct tlb_result *out
     enum seen seen[SCOPE_OTHERS] = {NO_SUCH_SM};
     uint32_t count = s->sms - 1 < limits.others ? s->sms - 1 : limits.others;
     int rc = 0;
+    size_t left = SIZE_MAX;
     if (s->fresh) { /* pages that nobody has walked end */
         size_t most = (s->shifts - s->shift) / s->repeats;
         most = s->level->in_front || most <= 2 * limits.votes ? most : most - limits.votes;
         count = count < most ? count : (uint32_t)most;
+        left = s->shifts - s->shift - (size_t)count * s->repeats;
     }
     for (uint32_t k = 0; rc == 0 && k < count; k++) {
         rc = try_one(s, &seen[k], k, alone, own);
     }
     if (rc == 0 && count_seen(seen, count, SHARES) && count_seen(seen, count, SHARES_NOT)) {
-        bool ended = s->fresh && s->shifts - s->shift < (size_t)limits.votes * s->repeats;
-        rc = ended || s->level->in_front ? 0 : vote_few(s, seen, count, alone, own);
+        rc = s->level->in_front ? 0 : vote_few(s, seen, count, alone, own, left);
     }
     *sharing = count_seen(seen, count, SHARES);
     bool mixed = *sharing && count_seen(seen, count, SHARES_NOT);
@@ -392,7 +397,7 @@ static int try_bases(struct scope *s, struct tlb_result *out)
 {
     int rc = 0;
     s->afresh = s->level->in_front > 0;
-    s->group = 0;
+    s->group = s->walked * groups_of(s); /* behind what was walked */
     for (uint32_t i = 0; rc == 0 && i < limits.bases && strcmp(out->scope, "sm") == 0; i++) {
         s->base = s->sms - 1 - i * (s->sms / 2);
         rc = s->base > 1 ? try_base(s, out) : 0;
@@ -436,6 +441,7 @@ static int find_scope(struct scope *s, struct tlb_result *out)
     rc = rc ? rc : try_others(s, &sharing, out, alone, own);
     if (rc == 0 && sharing == 0) {
         s->fresh = false; /* it is this SM's own level that keeps pages */
+        s->shift = 0;
         return try_bases(s, out);
     }
     if (s->fresh) {
