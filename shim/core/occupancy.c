@@ -44,8 +44,9 @@ int shim_available_shared(size_t *bytes, struct shim_function *function, int blo
     return SHIM_OK;
 }
 
+/* `tells`: what no launch may have is told once, as where one is refused. */
 static int clusters_of(int *clusters, int *size, struct rt_launch *asked,
-                       struct shim_function *function)
+                       struct shim_function *function, bool tells)
 {
     struct rt *rt;
     struct rt_kernel *kernel;
@@ -55,7 +56,8 @@ static int clusters_of(int *clusters, int *size, struct rt_launch *asked,
     if (code != SHIM_OK) {
         return code;
     }
-    code = shim_launch_code(rt_occupancy_clusters(rt, &count, &blocks, kernel, asked));
+    int rc = rt_occupancy_clusters(rt, &count, &blocks, kernel, asked);
+    code = rc == 0 ? SHIM_OK : tells ? shim_launch_code(rc) : SHIM_INVALID;
     *clusters = (int)count;
     *size = (int)blocks;
     shim_leave(rt);
@@ -73,7 +75,7 @@ static struct rt_launch launch_of(const struct shim_launch *launch)
 int shim_active_clusters(int *clusters, int *size, const struct shim_launch *launch)
 {
     struct rt_launch asked = launch_of(launch);
-    return clusters_of(clusters, size, &asked, launch->function);
+    return clusters_of(clusters, size, &asked, launch->function, true);
 }
 
 /* The function's own size, or the largest power of two of which one fits. */
@@ -83,10 +85,10 @@ int shim_largest_cluster(int *blocks, const struct shim_launch *launch)
     int clusters = 0, size = 0;
     uint32_t most = shim_model()->driver.compute_major >= 9 ? CLUSTER_MOST : 1;
     memset(asked.cluster, 0, sizeof asked.cluster);
-    int code = clusters_of(&clusters, &size, &asked, launch->function);
+    int code = clusters_of(&clusters, &size, &asked, launch->function, true);
     for (*blocks = size; code == SHIM_OK && size == 1 && most > 1; most /= 2) {
         asked.cluster[0] = most;
-        int unused, rc = clusters_of(&clusters, &unused, &asked, launch->function);
+        int unused, rc = clusters_of(&clusters, &unused, &asked, launch->function, false);
         if (rc == SHIM_OK && clusters > 0) {
             *blocks = (int)most;
             break;

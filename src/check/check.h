@@ -47,6 +47,9 @@ void check_take(struct check *check, struct check *from);
 /* Where the next allocation or free is made: "cudaMalloc, program+0x1234". Copied; NULL: unknown.
  */
 void check_site(struct check *check, const char *site);
+/* Takes it out, and puts it back: what comes to pass meanwhile is not of that call. */
+char *check_site_aside(struct check *check);
+void check_site_back(struct check *check, char *site);
 enum check_owner {
     CHECK_PROGRAM, /* the program frees it, or it is a leak */
     CHECK_POOL,    /* the program frees it, or its pool is destroyed */

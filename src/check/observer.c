@@ -556,6 +556,19 @@ void check_site(struct check *check, const char *site)
     check->site = site ? strdup(site) : NULL;
 }
 
+char *check_site_aside(struct check *check)
+{
+    char *site = check->site;
+    check->site = NULL;
+    return site;
+}
+
+void check_site_back(struct check *check, char *site)
+{
+    free(check->site);
+    check->site = site;
+}
+
 void check_faulted(struct check *check, const char *kernel, const char *text)
 {
     if (!check->explained) {

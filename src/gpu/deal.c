@@ -81,7 +81,7 @@ static void deal_rest(struct gpu *gpu, uint32_t rest)
         rest = give_rest(deal, i, rest);
     }
     for (uint32_t nth = 0; nth < model->cta_deal.tpc_sms; nth++) {
-        for (uint32_t rank = 0; rest > 0 && rank < model->sms; rank++) {
+        for (uint32_t rank = 0; rest > 0 && rank * model->cta_deal.tpc_sms < model->sms; rank++) {
             for (uint32_t cluster = 0; cluster < model->clusters; cluster++) {
                 rest = give_rest(deal, sm_of_tpc(model, cluster, rank, nth), rest);
             }
@@ -155,15 +155,19 @@ static void count_dealt(struct gpu *gpu)
     }
 }
 
-/* Some visits in a row may find nothing to do: those of the SMs apart that have all they get. */
+/* Some visits in a row may find nothing to do: those of the SMs apart that have all they get.
+ * Where nobody wants a CTA more the turn stays whose it was. */
 static uint32_t dealt_sm(struct gpu *gpu, const struct gpu_grid *grid)
 {
+    const uint32_t turn = gpu->deal.turn;
     uint32_t sm = in_this_visit(gpu, grid);
     for (uint32_t i = 0; sm == GPU_NO_SM && i < 2 * gpu->model->clusters + 2; i++) {
         visit_next(gpu);
         sm = in_this_visit(gpu, grid);
     }
-    if (sm != GPU_NO_SM) {
+    if (sm == GPU_NO_SM) {
+        gpu->deal.turn = turn;
+    } else {
         count_dealt(gpu);
     }
     return sm;

@@ -75,6 +75,18 @@ void checking_site(struct rt *rt, const char *site)
     }
 }
 
+char *checking_site_aside(struct rt *rt)
+{
+    return rt->check ? check_site_aside(rt->check) : NULL;
+}
+
+void checking_site_back(struct rt *rt, char *site)
+{
+    if (rt->check) {
+        check_site_back(rt->check, site);
+    }
+}
+
 void checking_written(struct rt *rt, uint64_t address, uint64_t bytes)
 {
     if (rt->check) {

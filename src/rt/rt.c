@@ -126,7 +126,7 @@ void rt_set_cancel(struct rt *rt, const volatile int *cancel)
 int rt_mem_alloc(struct rt *rt, uint64_t *address, uint64_t bytes)
 {
     int rc = memory_take(rt, address, bytes, 1);
-    if (queue_make_room(rt, rc)) {
+    if (queue_make_room(rt, bytes, rc)) {
         rc = memory_take(rt, address, bytes, 1);
     }
     if (rc == 0) {

@@ -156,6 +156,9 @@ void checking_freed(struct rt *rt, uint64_t address, int rc);
 void checking_freed_twice(struct rt *rt, uint64_t address);
 void checking_refused(struct rt *rt, const char *what, uint64_t address, uint64_t bytes);
 void checking_site(struct rt *rt, const char *site); /* of the next ones; NULL: none */
+/* What comes to pass between the two is of no call. */
+char *checking_site_aside(struct rt *rt);
+void checking_site_back(struct rt *rt, char *site);
 void checking_written(struct rt *rt, uint64_t address, uint64_t bytes);
 void checking_ended(struct rt *rt, const struct rt_kernel *kernel, int rc);
 
@@ -175,9 +178,10 @@ int range_refuse(struct rt *rt, const char *what, uint64_t address, uint64_t byt
 int context_check(struct rt *rt);
 void context_spoil(struct rt *rt, int code);
 
-/* queue/stream.c: after an allocation that gave `rc`. Where memory is full, what streams are still
- * to free is waited for, and what pools keep goes back. True: there may be more than before. */
-bool queue_make_room(struct rt *rt, int rc);
+/* queue/stream.c: after an allocation of `bytes` that gave `rc`. Where memory is full, what streams
+ * are still to free is waited for, and what pools keep goes back; not within a function of the
+ * host, for which the queue waits. True: there may be more than before. */
+bool queue_make_room(struct rt *rt, uint64_t bytes, int rc);
 
 /* queue/queue.c */
 int queue_create(struct rt *rt);

@@ -156,7 +156,7 @@ int rt_enqueue_alloc(struct rt_stream *stream, struct rt_pool *pool, uint64_t *a
         *address = params.address;
     } else {
         rc = pool_take(pool, address, bytes);
-        if (queue_make_room(stream->rt, rc)) {
+        if (queue_make_room(stream->rt, bytes, rc)) {
             rc = pool_take(pool, address, bytes);
         }
     }

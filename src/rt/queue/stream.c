@@ -236,18 +236,27 @@ int queue_drain(struct queue *queue)
     return rc;
 }
 
-bool queue_make_room(struct rt *rt, int rc)
+static bool free_some(struct queue *queue)
 {
-    struct queue *queue = rt->queue;
-    if (rc != SONDE_ENOMEM || !rt->vmem.full) {
-        return false;
-    }
     bool some = queue->leaving.count > 0 || queue->frees.count > 0;
     if (some && queue_drain(queue) < 0) {
         return false;
     }
     some |= pools_trim(queue);
     return some && queue_drain(queue) == 0; /* which gives memory back where no kernel runs */
+}
+
+bool queue_make_room(struct rt *rt, uint64_t bytes, int rc)
+{
+    const struct vmem *vmem = &rt->vmem;
+    bool could_fit = bytes <= vmem->frame_count * vmem->page_bytes;
+    if (rc != SONDE_ENOMEM || !vmem->full || !could_fit || rt_in_host_function()) {
+        return false;
+    }
+    char *site = checking_site_aside(rt);
+    bool freed = free_some(rt->queue);
+    checking_site_back(rt, site);
+    return freed;
 }
 
 int rt_sync(struct rt *rt)

@@ -50,7 +50,7 @@ static uint32_t group_of(uint32_t sm)
 /* The runs of one group's SMs, as "8:8 0:4 1:8". */
 static const char *runs(uint32_t ctas)
 {
-    static char text[1024];
+    static char text[8 * MOST_CTAS];
     size_t length = 0;
     for (uint32_t i = 0, first = 0; i < ctas; i++) {
         if (i + 1 == ctas || group_of(sm_of[i + 1]) != group_of(sm_of[i])) {
@@ -113,7 +113,7 @@ static void grids_that_fill_the_gpu_fill_each_sm(void **state)
 {
     (void)state;
     begin("h200");
-    deal(400, 1024);
+    deal(400, 1024); /* later CTAs take places that have become free: the turn stays */
     uint32_t first[SMS] = {0};
     for (uint32_t i = 0; i < 2 * SMS; i++) {
         first[sm_of[i]]++;
@@ -121,6 +121,7 @@ static void grids_that_fill_the_gpu_fill_each_sm(void **state)
     for (uint32_t sm = 0; sm < SMS; sm++) {
         assert_int_equal(first[sm], 2);
     }
+    check_runs(13, 256, "8:8 0:1 1:1 2:1 3:1 4:1");
     gpu_bench_free(&g);
 }
 
@@ -131,13 +132,14 @@ static void where_fewer_sms_are_than_lie_apart_none_does(void **state)
     g.model->sms = g.model->clusters = 4;
     g.model->cluster_of.count = 0;
     g.model->cta_deal =
-        (struct cta_deal_spec){.by_cluster = true, .apart_sms = 4, .apart_every = 1, .tpc_sms = 1};
+        (struct cta_deal_spec){.by_cluster = true, .apart_sms = 5, .apart_every = 1, .tpc_sms = 1};
     assert_true(gpu_bench_build(&g));
     gpu_set_placed(g.gpu, note_place, NULL);
+    static const uint32_t first[] = {0, 1, 2, 3, 0, 1}, second[] = {2, 3, 0, 1, 0, 1};
     deal(6, 32);
-    for (uint32_t i = 0; i < 6; i++) {
-        assert_int_equal(sm_of[i], i % 4);
-    }
+    assert_memory_equal(sm_of, first, sizeof first);
+    deal(6, 32);
+    assert_memory_equal(sm_of, second, sizeof second);
     gpu_bench_free(&g);
 }
 

@@ -716,6 +716,45 @@ static void memory_that_streams_free_and_pools_keep_makes_room_for_more(void **s
     assert_int_equal(rt_mem_alloc(rt, &data, bytes), SONDE_ENOMEM); /* it is in use */
 }
 
+static void take_much(void *ctx)
+{
+    uint64_t data;
+    *(int *)ctx = rt_mem_alloc(rt, &data, UINT64_C(2) << 30);
+}
+
+/* It would wait for the function itself. */
+static void a_host_function_waits_for_no_memory_of_a_pool(void **state)
+{
+    (void)state;
+    struct rt_pool *pool = rt_pool_default(rt);
+    struct rt_stream *stream = stream_of(0, 0);
+    uint64_t data;
+    int got = 0;
+    rt_pool_set_threshold(pool, UINT64_MAX);
+    assert_int_equal(rt_enqueue_alloc(stream, pool, &data, UINT64_C(2) << 30), 0);
+    assert_int_equal(rt_enqueue_free(stream, data), 0);
+    assert_int_equal(rt_enqueue_host(stream, take_much, &got), 0);
+    assert_int_equal(rt_stream_sync(stream), 0);
+    assert_int_equal(got, SONDE_ENOMEM);
+}
+
+/* What can never fit leaves pools what they keep. */
+static void more_than_the_device_has_makes_no_room(void **state)
+{
+    (void)state;
+    struct rt_pool *pool = rt_pool_default(rt);
+    struct rt_stream *stream = stream_of(0, 0);
+    struct rt_pool_info info;
+    uint64_t data;
+    rt_pool_set_threshold(pool, UINT64_MAX);
+    assert_int_equal(rt_enqueue_alloc(stream, pool, &data, UINT64_C(2) << 30), 0);
+    assert_int_equal(rt_enqueue_free(stream, data), 0);
+    assert_int_equal(rt_stream_sync(stream), 0);
+    assert_int_equal(rt_mem_alloc(rt, &data, UINT64_C(1) << 40), SONDE_ENOMEM);
+    rt_pool_info(pool, &info);
+    assert_int_equal(info.reserved_bytes, UINT64_C(2) << 30);
+}
+
 static void memory_that_is_freed_while_a_kernel_runs_goes_afterwards(void **state)
 {
     (void)state;
@@ -780,6 +819,8 @@ int main(void)
         TEST(streams_and_events_may_be_destroyed_with_work_left),
         TEST(pools_give_the_same_memory_again),
         TEST(memory_that_streams_free_and_pools_keep_makes_room_for_more),
+        TEST(a_host_function_waits_for_no_memory_of_a_pool),
+        TEST(more_than_the_device_has_makes_no_room),
         TEST(memory_that_is_freed_while_a_kernel_runs_goes_afterwards),
         TEST(occupancy_is_the_models),
     };
