@@ -380,7 +380,7 @@ static void what_a_model_without_an_end_leaves_to_defaults_is_told(void **state)
         "texture_l1: {}\nconstant_l1: {}\nconstant_l15: {}\ntlb_l1: {}\ntlb_l2: {}\n";
     struct model *model = NULL;
     assert_int_equal(model_parse_heir(&model, "m.yaml", text, strlen(text)), 0);
-    assert_string_equal(model->open_end, "cta_starts, cta_ends, noc, pcie, driver");
+    assert_string_equal(model->open_end, "cta_deal, cta_starts, cta_ends, noc, pcie, driver");
     model_destroy(model);
     static const char heir[] = "inherits: gtx780\nsms: 4\n";
     assert_int_equal(model_parse_heir(&model, "m.yaml", heir, strlen(heir)), 0);
