@@ -235,11 +235,6 @@ void sm_set_gathers(struct sm *sm, struct sm_gathers gathers)
     sm->gathers = gathers;
 }
 
-void sm_set_foresight(struct sm *sm, struct sm_foresight foresight)
-{
-    sm->foresight = foresight;
-}
-
 void sm_set_readonly(struct sm *sm, const struct mem_port *texture, const struct mem_port *constant)
 {
     sm->has_texture = texture != NULL;

@@ -86,18 +86,11 @@ struct sm_gathers {
     struct mem_cache *l1;
 };
 
-/* How an SM's L1 is told of a load or store when it issues, some cycles before it is looked up. */
-struct sm_foresight {
-    void (*expect)(const struct mem_cache *l1, uint64_t address); /* NULL: it is not */
-    const struct mem_cache *l1;
-};
-
 /* The L1 (NULL: none) and the shared memory that the carve-out leaves; only between launches.
  * `stores_wait`: a store that misses the L1 holds its warp until it is answered; NULL: none does.
  * sm_set_gathers(): behind it, where that L1 holds stores. */
 void sm_set_l1(struct sm *sm, const struct mem_port *l1, const struct sm_stores_wait *stores_wait);
 void sm_set_gathers(struct sm *sm, struct sm_gathers gathers);
-void sm_set_foresight(struct sm *sm, struct sm_foresight foresight);
 void sm_set_shared(struct sm *sm, uint64_t bytes);
 /* The texture and the constant cache (NULL: none; texture fetches then go to the network, and
  * constants take a fixed time); only between launches. */

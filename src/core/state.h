@@ -157,7 +157,6 @@ struct sm {
     bool has_l1, has_texture, has_constant;
     struct sm_stores_wait stores_wait; /* zero: stores hold no warp */
     struct sm_gathers gathers;
-    struct sm_foresight foresight;
     struct shared_spec banks; /* in the mode that was chosen */
     struct sm_host host;
     struct translation translation;

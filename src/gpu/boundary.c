@@ -48,16 +48,6 @@ void gpu_boundaries_do_atomics(struct gpu *gpu)
     gpu_messages_clear(&gpu->atomics);
 }
 
-void gpu_boundary_read_replies(struct gpu_boundary *boundary)
-{
-    const struct gpu *gpu = boundary->gpu;
-    const struct gpu_message_list *replies = &boundary->mailbox.delivered_replies;
-    for (uint32_t i = 0; gpu->foresees && i < replies->count; i++) {
-        mem_cache_expect(gpu->l1[boundary->sm], replies->message[i].request->vaddr);
-    }
-    gpu_mailbox_read_replies(&boundary->mailbox);
-}
-
 void gpu_boundary_exchange(struct gpu_boundary *boundary, uint64_t now_ps)
 {
     gpu_mailbox_exchange(&boundary->mailbox, mem_noc_held(boundary->gpu->noc, boundary->sm, now_ps),

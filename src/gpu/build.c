@@ -92,16 +92,6 @@ static void l1_destroy(struct gpu *gpu, uint32_t i)
     }
 }
 
-/* Whether the tags of all L1s are more than the host's caches hold, and an access says at its issue
- * which it will ask for. */
-static bool l1s_are_large(const struct gpu *gpu)
-{
-    enum { MANY_LINES = 1 << 16 };
-    const struct cache_spec *l1 = &gpu->l1_spec;
-    return l1->enabled && l1->address == ADDRESS_VIRTUAL && gpu->model->sm.l1_caches_global &&
-           l1->size_bytes / l1->line_bytes * gpu->model->sms >= MANY_LINES;
-}
-
 /* (Re)make the L1s and the shared memory of the chosen carve-out; the old L1s have nothing on its
  * way. */
 int gpu_apply_carveout(struct gpu *gpu)
@@ -116,12 +106,10 @@ int gpu_apply_carveout(struct gpu *gpu)
     if (model->carveout.count > 0) {
         model_carve(&gpu->l1_spec, &gpu->shared_bytes, model, gpu->carveout);
     }
-    gpu->foresees = l1s_are_large(gpu);
     for (uint32_t i = 0; i < model->sms; i++) {
         sm_set_shared(gpu->sm[i], gpu->shared_bytes);
         sm_set_l1(gpu->sm[i], NULL, NULL);
         sm_set_gathers(gpu->sm[i], (struct sm_gathers){0});
-        sm_set_foresight(gpu->sm[i], (struct sm_foresight){0});
         gpu_readonly_attach(gpu, i, NULL);
         if (!gpu->l1_spec.enabled) {
             continue;
@@ -142,9 +130,6 @@ int gpu_apply_carveout(struct gpu *gpu)
         sm_set_l1(gpu->sm[i], &port, gpu->l1_spec.write == WRITE_BACK_WHOLE ? &waits : NULL);
         if (gpu->l1_spec.gather_lines > 0) {
             sm_set_gathers(gpu->sm[i], (struct sm_gathers){mem_cache_send_gathered, gpu->l1[i]});
-        }
-        if (gpu->foresees) {
-            sm_set_foresight(gpu->sm[i], (struct sm_foresight){mem_cache_expect, gpu->l1[i]});
         }
         gpu_readonly_attach(gpu, i, &port);
     }

@@ -237,7 +237,6 @@ struct gpu {
     uint32_t noc_source, start_source; /* of the network; of CTAs that start */
 
     struct cache_spec l1_spec; /* as the carve-out leaves it */
-    bool foresees;             /* L1s are told of what they will soon look up: build.c */
     uint64_t shared_bytes;
     uint32_t carveout, wanted_carveout;
     /* Of L1s that a carve-out has replaced. */
@@ -374,7 +373,6 @@ int gpu_boundaries_create(struct gpu *gpu);
 void gpu_boundaries_destroy(struct gpu *gpu);
 void gpu_boundary_attach(struct gpu_boundary *boundary, struct mem_port *port);
 struct mem_outlet gpu_boundary_outlet(struct gpu_boundary *boundary);
-void gpu_boundary_read_replies(struct gpu_boundary *boundary);
 void gpu_boundary_exchange(struct gpu_boundary *boundary, uint64_t now_ps);
 /* What memory has served happens. */
 void gpu_boundaries_do_atomics(struct gpu *gpu);

@@ -430,7 +430,7 @@ static void run_task(void *ctx, uint32_t index)
         engine_run_before(channel->engine, window->dram_limit_ps);
     } else {
         struct gpu_boundary *boundary = &gpu->boundary[gpu->busy[index - others]];
-        gpu_boundary_read_replies(boundary);
+        gpu_mailbox_read_replies(&boundary->mailbox);
         engine_run_before(boundary->engine, window->sm_limit_ps);
         note_state(boundary);
     }

@@ -137,9 +137,6 @@ struct mem_port mem_cache_port(struct mem_cache *cache);
  * not kept.
  */
 void mem_cache_invalidate(struct mem_cache *cache);
-/* An access of this byte will soon be looked up: the host's caches are asked for what that will
- * want. Nothing changes. */
-void mem_cache_expect(const struct mem_cache *cache, uint64_t address);
 /* What it holds of stores for others of the same lines (cache_spec.gather_lines) leaves. */
 void mem_cache_send_gathered(struct mem_cache *cache);
 /* Writes every dirty line downstream, as when it leaves; it stays, clean. done(ctx, 0) when all are

@@ -70,14 +70,6 @@ static void head_next(struct sm *sm, struct lsu_queue *queue)
     lsu_set_next(&sm->lsu, queue, next > sm->cycle ? next : sm->cycle + 1);
 }
 
-/* The first lane's line is in most accesses the only one. */
-static void tell_l1(const struct sm *sm, const struct exec_access *access)
-{
-    if (sm->foresight.expect && access->space == SPACE_GLOBAL && access->mask) {
-        sm->foresight.expect(sm->foresight.l1, access->address[__builtin_ctz(access->mask)]);
-    }
-}
-
 int lsu_enqueue_spare(struct sm *sm, enum pipe pipe)
 {
     struct lsu_queue *queue = &sm->lsu.queue[pipe];
@@ -110,9 +102,6 @@ int lsu_enqueue_spare(struct sm *sm, enum pipe pipe)
     warp->acquires_out += access->info->acquires;
     access->holds_warp = holds_warp(sm, access);
     warp->holds += access->holds_warp;
-    if (pipe == PIPE_LSU) {
-        tell_l1(sm, &access->detail->access);
-    }
     *queue->end = access;
     queue->end = &access->next;
     queue->count++;

@@ -265,11 +265,6 @@ struct mem_port mem_cache_port(struct mem_cache *cache)
     return (struct mem_port){.send = cache_send, .when_space = cache_when_space, .self = cache};
 }
 
-void mem_cache_expect(const struct mem_cache *cache, uint64_t address)
-{
-    tags_ask(&cache->tags, address);
-}
-
 void mem_cache_send_gathered(struct mem_cache *cache)
 {
     gather_flush(cache);

@@ -304,27 +304,17 @@ uint32_t tags_find(const struct tags *tags, uint32_t set, uint64_t line)
     return TAGS_NONE;
 }
 
-void tags_ask(const struct tags *tags, uint64_t address)
+void tags_expect(const struct tags *tags, uint64_t address)
 {
-    enum { FEW_WAYS = 4 }; /* whose lines are worth asking for before it is known which is read */
+    enum { MANY_LINES = 4096 }; /* fewer lie in the host's caches anyway */
+    if (tags->lines < MANY_LINES) {
+        return;
+    }
     uint64_t line = tags_line(tags, address);
     uint32_t set = tags_set(tags, line * tags->spec->line_bytes);
     const unsigned char *asked = tags->sets_asked + set * tags->set_stride;
     for (size_t i = 0; i < tags->set_stride; i += HOST_LINE_BYTES) {
         __builtin_prefetch(asked + i, 1);
-    }
-    const unsigned char *lines = (const unsigned char *)(tags->slot + (size_t)set * tags->ways);
-    for (size_t i = 0; tags->ways <= FEW_WAYS && i < tags->ways * sizeof *tags->slot;
-         i += HOST_LINE_BYTES) {
-        __builtin_prefetch(lines + i, 1);
-    }
-}
-
-void tags_expect(const struct tags *tags, uint64_t address)
-{
-    enum { MANY_LINES = 4096 }; /* fewer lie in the host's caches anyway */
-    if (tags->lines >= MANY_LINES) {
-        tags_ask(tags, address);
     }
 }
 

@@ -102,9 +102,8 @@ uint32_t tags_set(const struct tags *tags, uint64_t address);
 /* The slot that holds the line in `set`, or TAGS_NONE. */
 uint32_t tags_find(const struct tags *tags, uint32_t set, uint64_t line);
 
-/* What a lookup of that address will read comes into the host's caches; tags_expect(): where the
- * cache's tags are many. */
-void tags_ask(const struct tags *tags, uint64_t address);
+/* What a lookup of that address will read comes into the host's caches: worth it where tags are
+ * many. */
 void tags_expect(const struct tags *tags, uint64_t address);
 
 /* The line in `slot` was used. */
