@@ -10,8 +10,6 @@
 #include "gpu/state.h"
 #include "util/error.h"
 
-#define NO_SM UINT32_MAX
-
 static uint64_t ctas_of_gpc(const struct model *model, uint32_t gpc, uint64_t ctas_of_sm)
 {
     uint64_t ctas = 0;
@@ -47,28 +45,14 @@ int gpu_cluster_check(const struct gpu *gpu, const struct gpu_grid *grid)
                            grid->cluster_size, (unsigned long long)fit, limit);
 }
 
-static uint32_t emptiest_in(const struct gpu *gpu, const struct gpu_grid *grid, uint32_t gpc)
-{
-    const struct model *model = gpu->model;
-    uint32_t best = NO_SM;
-    for (uint32_t i = 0; i < model->sms; i++) {
-        if ((best == NO_SM || gpu->room[i].ctas < gpu->room[best].ctas) &&
-            gpu_cluster_of(model, i) == gpc &&
-            occupancy_fits(&model->sm, &gpu->room[i], &grid->sm.needs, gpu->shared_bytes)) {
-            best = i;
-        }
-    }
-    return best;
-}
-
 /* Takes room for all on the SMs of one GPC, or none. */
 static bool take_in(struct gpu *gpu, const struct gpu_grid *grid, uint32_t sm[EXEC_CLUSTER_MAX],
                     uint32_t gpc)
 {
     uint32_t got = 0;
     for (; got < grid->cluster_size; got++) {
-        sm[got] = emptiest_in(gpu, grid, gpc);
-        if (sm[got] == NO_SM) {
+        sm[got] = gpu_emptiest_sm(gpu, grid, gpc);
+        if (sm[got] == GPU_NO_SM) {
             break;
         }
         occupancy_take(&gpu->room[sm[got]], &grid->sm.needs);

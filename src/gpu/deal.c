@@ -14,16 +14,18 @@
 
 #define APART UINT32_MAX /* the group that is no cluster */
 
-static bool fits(const struct gpu *gpu, uint32_t sm, const struct gpu_grid *grid)
+bool gpu_fits(const struct gpu *gpu, uint32_t sm, const struct gpu_grid *grid)
 {
     return occupancy_fits(&gpu->model->sm, &gpu->room[sm], &grid->sm.needs, gpu->shared_bytes);
 }
 
-static uint32_t emptiest_sm(const struct gpu *gpu, const struct gpu_grid *grid)
+uint32_t gpu_emptiest_sm(const struct gpu *gpu, const struct gpu_grid *grid, uint32_t cluster)
 {
     uint32_t best = GPU_NO_SM;
     for (uint32_t i = 0; i < gpu->model->sms; i++) {
-        if (fits(gpu, i, grid) && (best == GPU_NO_SM || gpu->room[i].ctas < gpu->room[best].ctas)) {
+        bool is_in = cluster == GPU_ANY_CLUSTER || gpu_cluster_of(gpu->model, i) == cluster;
+        if (is_in && (best == GPU_NO_SM || gpu->room[i].ctas < gpu->room[best].ctas) &&
+            gpu_fits(gpu, i, grid)) {
             best = i;
         }
     }
@@ -130,7 +132,7 @@ static bool wants(const struct gpu *gpu, const struct gpu_grid *grid, uint32_t s
     const struct gpu_deal *deal = &gpu->deal;
     uint32_t most = deal->each + (deal->left == 0 && deal->gets_rest[sm]);
     return group_of(gpu->model, sm) == deal->group && gpu->room[sm].ctas < most &&
-           fits(gpu, sm, grid);
+           gpu_fits(gpu, sm, grid);
 }
 
 static uint32_t in_this_visit(struct gpu *gpu, const struct gpu_grid *grid)
@@ -182,5 +184,5 @@ uint32_t gpu_deal_next(struct gpu *gpu, struct gpu_grid *grid)
         }
     }
     uint32_t sm = grid->is_dealt ? dealt_sm(gpu, grid) : GPU_NO_SM;
-    return sm == GPU_NO_SM ? emptiest_sm(gpu, grid) : sm;
+    return sm == GPU_NO_SM ? gpu_emptiest_sm(gpu, grid, GPU_ANY_CLUSTER) : sm;
 }

@@ -1,10 +1,10 @@
 /*
  * The CTA distributor. A grid's CTAs are handed out, each to the SM whose turn it is (deal.c),
- * until all SMs are full. A later CTA takes the place of
- * one that has ended, sm.cta_start_cycles after it. The SMs report ends and faults here. While SMs
- * run apart (windows.c), an end is kept in the SM's boundary until the window is over. No more
- * than so many start in some cycles, and of no more it is noted that they have ended (cta_starts,
- * cta_ends): an H200 starts four in a cycle and notes one end in 1.2 (docs/h200.md).
+ * until all SMs are full. A later CTA takes the place of one that has ended, sm.cta_start_cycles
+ * after it. The SMs report ends and faults here. While SMs run apart (windows.c), an end is kept in
+ * the SM's boundary until the window is over. No more than so many start in some cycles, and of no
+ * more it is noted that they have ended (cta_starts, cta_ends): an H200 starts four in a cycle and
+ * notes one end in 1.2 (docs/h200.md).
  *
  * Of several grids one is at the head: of those with CTAs left to hand out the one of the highest
  * priority, and of these the oldest. Only when it has none left do CTAs of the next go into the
@@ -18,11 +18,6 @@
 
 #include "gpu/state.h"
 #include "util/error.h"
-
-static bool fits(const struct gpu *gpu, uint32_t sm, const struct gpu_grid *grid)
-{
-    return occupancy_fits(&gpu->model->sm, &gpu->room[sm], &grid->sm.needs, gpu->shared_bytes);
-}
 
 static struct gpu_grid *head(const struct gpu *gpu)
 {
@@ -218,7 +213,7 @@ void gpu_fault(void *ctx, uint32_t sm, int code)
 static void fill_again(struct gpu *gpu, uint32_t sm, uint64_t start_ps)
 {
     struct gpu_grid *grid = head(gpu);
-    while (grid && grid->cluster_size == 1 && fits(gpu, sm, grid)) {
+    while (grid && grid->cluster_size == 1 && gpu_fits(gpu, sm, grid)) {
         occupancy_take(&gpu->room[sm], &grid->sm.needs);
         skip_some(gpu, grid, start_ps);
         int rc = place_cluster(gpu, grid, &sm,

@@ -95,7 +95,7 @@ struct gpu_grid {
     uint32_t settling; /* L1s that are being written to memory, and the end that comes after CTAs */
     struct sm_cta_counts counts; /* of the CTAs that have ended */
     bool over, shared;           /* others were on the GPU with it */
-    bool is_dealt;               /* by groups, as deal.c has it */
+    bool is_dealt;               /* in visits, as deal.c has it */
 };
 
 /* Between an upper group, which sends requests, and a lower one, which replies: mailbox.c. */
@@ -269,9 +269,9 @@ struct gpu {
         uint32_t ctas;     /* that pass in it */
     } starts, ends;
     struct gpu_deal {
-        uint32_t turn;       /* of the groups, the one that comes next */
+        uint32_t turn;       /* the cluster that comes next */
         uint32_t group, sm;  /* that is visited; where to look on in it */
-        uint32_t visits;     /* of others since group 0 was visited last */
+        uint32_t visits;     /* of clusters since the SMs apart were visited last */
         uint32_t each, left; /* CTAs that each SM gets; of these all, how many are to come */
         bool gets_rest[MODEL_MAX_SMS]; /* one more than that */
     } deal;                            /* of the grid that was dealt last */
@@ -427,8 +427,13 @@ void gpu_cluster_barriers(void *ctx, struct exec_cluster *exec, uint32_t sm, uin
 /* stats.c */
 void gpu_stats_drop_resident(struct gpu *gpu); /* CTAs that will not end any more */
 
-/* deal.c. The SM that the grid's next CTA goes to; GPU_NO_SM: none has room. */
+/* deal.c. Has the SM room for one of the grid's CTAs? Of those that have the one with the fewest
+ * CTAs, in a cluster or in any; that which the grid's next CTA goes to. GPU_NO_SM: none has room.
+ */
 #define GPU_NO_SM UINT32_MAX
+#define GPU_ANY_CLUSTER UINT32_MAX
+bool gpu_fits(const struct gpu *gpu, uint32_t sm, const struct gpu_grid *grid);
+uint32_t gpu_emptiest_sm(const struct gpu *gpu, const struct gpu_grid *grid, uint32_t cluster);
 uint32_t gpu_deal_next(struct gpu *gpu, struct gpu_grid *grid);
 
 /* distribute.c */
