@@ -1,36 +1,5 @@
 /* Pools of memory: what they keep, what they give again, and what makes room for more. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include "rt/queue/queue.h"
-#include "util/error.h"
-
-static struct model *model;
-static struct rt *rt;
-
-static int setup(void **state)
-{
-    (void)state;
-    return model_load(&model, "gtx780") < 0 || rt_create(&rt, model) < 0 ? -1 : 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    rt_destroy(rt);
-    model_destroy(model);
-    return 0;
-}
-
-static struct rt_stream *stream_of(unsigned flags, int priority)
-{
-    struct rt_stream *stream;
-    assert_int_equal(rt_stream_create(rt, &stream, flags, priority), 0);
-    return stream;
-}
+#include "support/queue_rig.h"
 
 static void pools_give_the_same_memory_again(void **state)
 {
@@ -123,7 +92,7 @@ static void more_than_the_device_has_makes_no_room(void **state)
     assert_int_equal(info.reserved_bytes, UINT64_C(2) << 30);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_gtx780, device_close)
 
 int main(void)
 {

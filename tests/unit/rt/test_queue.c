@@ -1,23 +1,14 @@
 /* The command queue: order inside and between streams, events, copies, host functions, faults, a
  * host that waits for memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "rt/queue/queue.h"
-#include "util/error.h"
+#include "support/queue_rig.h"
 
 #define HEAD ".version 7.0\n.target sm_70\n.address_size 64\n"
 
-static struct model *model;
-static struct rt *rt;
 static struct rt_stream *null_stream;
 static struct rt_module *module;
 static struct rt_kernel *scale, *wild, *spin, *ask;
@@ -44,8 +35,7 @@ static const char *const text =
 
 static int build(const char *name)
 {
-    if (model_load(&model, name) < 0 || rt_create(&rt, model) < 0 ||
-        rt_module_load(rt, &module, "test.ptx", text, strlen(text)) < 0 ||
+    if (device_open(name) < 0 || rt_module_load(rt, &module, "test.ptx", text, strlen(text)) < 0 ||
         rt_kernel_get(module, &scale, "scale") < 0 || rt_kernel_get(module, &wild, "wild") < 0 ||
         rt_kernel_get(module, &spin, "spin") < 0 || rt_kernel_get(module, &ask, "ask") < 0) {
         print_error("%s\n", error_text());
@@ -67,45 +57,12 @@ static int setup_k20(void **state)
     return build("k20");
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    rt_destroy(rt);
-    model_destroy(model);
-    return 0;
-}
-
-static struct rt_stream *stream_of(unsigned flags, int priority)
-{
-    struct rt_stream *stream;
-    assert_int_equal(rt_stream_create(rt, &stream, flags, priority), 0);
-    return stream;
-}
-
-static uint64_t take(uint64_t bytes)
-{
-    uint64_t address;
-    assert_int_equal(rt_mem_alloc(rt, &address, bytes), 0);
-    return address;
-}
-
 static void launch_scale(struct rt_stream *stream, uint64_t data, uint32_t factor)
 {
     const void *args[] = {&data, &factor};
     struct rt_launch launch = {
         .grid = {1, 1, 1}, .block = {32, 1, 1}, .args = args, .arg_count = 2};
     assert_int_equal(rt_enqueue_launch(stream, scale, &launch), 0);
-}
-
-static struct rt_copy copy_of(void *host, uint64_t device, uint64_t bytes, bool to_device)
-{
-    struct rt_end h = {.kind = RT_END_HOST, .host = host, .pinned = true};
-    struct rt_end d = {.kind = RT_END_DEVICE, .device = device};
-    return (struct rt_copy){.dst = to_device ? d : h,
-                            .src = to_device ? h : d,
-                            .width_bytes = bytes,
-                            .height = 1,
-                            .depth = 1};
 }
 
 static void work_of_one_stream_happens_in_order(void **state)
@@ -697,7 +654,7 @@ static void occupancy_is_the_models(void **state)
     assert_int_equal(threads, 100);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, device_close)
 
 int main(void)
 {
@@ -706,7 +663,7 @@ int main(void)
         TEST(copies_take_the_time_of_the_link),
         TEST(one_copy_engine_copies_one_way_at_a_time),
         cmocka_unit_test_setup_teardown(two_copy_engines_copy_both_ways_at_once, setup_k20,
-                                        teardown),
+                                        device_close),
         TEST(the_default_stream_waits_for_blocking_streams_only),
         TEST(a_stream_waits_for_the_record_that_the_event_had_then),
         TEST(kernels_of_two_streams_run_side_by_side),

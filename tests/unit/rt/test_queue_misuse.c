@@ -1,47 +1,5 @@
 /* What programs get wrong with the command queue: extents that wrap around, memory freed twice. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include "rt/queue/queue.h"
-#include "util/error.h"
-
-static struct model *model;
-static struct rt *rt;
-
-static int setup(void **state)
-{
-    (void)state;
-    return model_load(&model, "gtx780") < 0 || rt_create(&rt, model) < 0 ? -1 : 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    rt_destroy(rt);
-    model_destroy(model);
-    return 0;
-}
-
-static uint64_t take(uint64_t bytes)
-{
-    uint64_t address;
-    assert_int_equal(rt_mem_alloc(rt, &address, bytes), 0);
-    return address;
-}
-
-static struct rt_copy copy_of(void *host, uint64_t device, uint64_t bytes, bool to_device)
-{
-    struct rt_end h = {.kind = RT_END_HOST, .host = host, .pinned = true};
-    struct rt_end d = {.kind = RT_END_DEVICE, .device = device};
-    return (struct rt_copy){.dst = to_device ? d : h,
-                            .src = to_device ? h : d,
-                            .width_bytes = bytes,
-                            .height = 1,
-                            .depth = 1};
-}
+#include "support/queue_rig.h"
 
 /* Sums that wrap around look like short copies. */
 static void extents_beyond_all_addresses_are_refused(void **state)
@@ -99,7 +57,7 @@ static void memory_is_freed_once(void **state)
     assert_int_equal(rt_sync(rt), 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_gtx780, device_close)
 
 int main(void)
 {
