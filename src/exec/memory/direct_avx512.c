@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "exec/memory/region.h"
+#include "exec/memory/reach.h"
 
 #define PART DIRECT_TARGET __attribute__((always_inline)) static inline
 
@@ -501,7 +501,6 @@ static inline bool direct_words(lane_word *lanes, const uint8_t *memory, const l
     (void)lanes, (void)memory, (void)base, (void)offset, (void)last;
     return false;
 }
-#include "exec/memory/direct.inc"
 
 /* The lanes of `mask` of a group, the lowest one's at `first`; false: they have no order. */
 PART bool group_span(struct direct_span *span, __m512i address, uint32_t mask, uint64_t first,
@@ -576,6 +575,8 @@ DIRECT_TARGET static bool reach_lanes(struct direct_reach *reach, const struct r
     }
     return true;
 }
+
+#include "exec/memory/direct.inc"
 
 direct_fn *const direct_avx512 = access_avx512;
 const struct direct_ways direct_ways_avx512 = {direct_shared_word, direct_device_row,

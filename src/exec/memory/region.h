@@ -56,11 +56,6 @@ static inline bool find_region(struct region *region, const struct exec_warp *wa
     return true;
 }
 
-/* What addresses without their common offset are to each other. */
-struct pattern {
-    bool uniform, series; /* a series: each `step` behind the one before */
-};
-
 static inline uint8_t *host_at(const struct region *region, uint64_t address)
 {
     return (uint8_t *)(region->bias + (uintptr_t)address);
