@@ -18,9 +18,10 @@
 static const uint32_t max_grid[3] = {2147483647, 65535, 65535};
 static const uint32_t max_block[3] = {1024, 1024, 64};
 
+static const char axis[3] = {'x', 'y', 'z'};
+
 static int shape_check(const struct ptx_func *func, const struct rt_launch *launch)
 {
-    static const char axis[3] = {'x', 'y', 'z'};
     uint64_t threads = 1, allowed = 1;
     for (int i = 0; i < 3; i++) {
         if (launch->grid[i] == 0 || launch->grid[i] > max_grid[i]) {
@@ -61,10 +62,11 @@ static void cluster_of(uint32_t cluster[3], const struct ptx_func *func,
     }
 }
 
-static int cluster_size(uint32_t *out, const struct ptx_func *func, const struct rt_launch *launch)
+/* cluster_of() that may be, whatever the grid. */
+static int cluster_fit(uint32_t cluster[3], const struct ptx_func *func,
+                       const struct rt_launch *launch)
 {
-    static const char axis[3] = {'x', 'y', 'z'};
-    uint32_t cluster[3], most = launch->cluster_non_portable ? EXEC_CLUSTER_MAX : CLUSTER_PORTABLE;
+    uint32_t most = launch->cluster_non_portable ? EXEC_CLUSTER_MAX : CLUSTER_PORTABLE;
     uint64_t size = 1;
     cluster_of(cluster, func, launch);
     most = func->maxclusterrank && func->maxclusterrank < most ? func->maxclusterrank : most;
@@ -82,20 +84,20 @@ static int cluster_size(uint32_t *out, const struct ptx_func *func, const struct
                              most == CLUSTER_PORTABLE ? " without the attribute for more" : "");
         }
     }
-    *out = (uint32_t)size;
     return 0;
 }
 
 int rt_occupancy_clusters(struct rt *rt, uint32_t *clusters, uint32_t *size,
                           const struct rt_kernel *kernel, const struct rt_launch *launch)
 {
-    uint32_t blocks;
+    uint32_t blocks, cluster[3];
     uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
     uint32_t bounded = threads > UINT32_MAX ? UINT32_MAX : (uint32_t)threads;
     *clusters = 0;
-    int rc = cluster_size(size, kernel->func, launch);
+    int rc = cluster_fit(cluster, kernel->func, launch);
     rc = rc < 0 ? rc : rt_occupancy(rt, &blocks, kernel, bounded, launch->dynamic_shared_bytes);
     if (rc == 0) {
+        *size = cluster[0] * cluster[1] * cluster[2];
         *clusters = (uint32_t)gpu_resident_clusters(rt->model, blocks, *size);
     }
     return rc;
@@ -103,10 +105,8 @@ int rt_occupancy_clusters(struct rt *rt, uint32_t *clusters, uint32_t *size,
 
 static int cluster_check(const struct ptx_func *func, const struct rt_launch *launch)
 {
-    static const char axis[3] = {'x', 'y', 'z'};
-    uint32_t cluster[3], size;
-    cluster_of(cluster, func, launch);
-    int rc = cluster_size(&size, func, launch);
+    uint32_t cluster[3];
+    int rc = cluster_fit(cluster, func, launch);
     for (int i = 0; rc == 0 && i < 3; i++) {
         if (launch->grid[i] % cluster[i]) {
             return error_set(SONDE_EINPUT, "%s: cluster.%c is %u, which does not divide %u blocks",
