@@ -111,11 +111,17 @@ struct abi_resource_desc_driver { /* CUDA_RESOURCE_DESC */
 };
 struct abi_texture_desc_driver { /* CUDA_TEXTURE_DESC */
     int address[3], filter;
-    unsigned flags; /* 1: texels stay integers, 2: normalized coordinates */
+    unsigned flags; /* ABI_TEXTURE_... */
     unsigned anisotropy;
     int mipmap_filter;
     float bias, least, most, border[4];
     int reserved[12];
+};
+enum { /* CU_TRSF_... */
+       ABI_TEXTURE_INTEGERS = 1,
+       ABI_TEXTURE_NORMALIZED = 2,
+       ABI_TEXTURE_SRGB = 0x10,
+       ABI_TEXTURE_SEAMLESS = 0x40
 };
 struct abi_array_desc { /* CUDA_ARRAY_DESCRIPTOR */
     size_t width, height;

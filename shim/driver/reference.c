@@ -7,11 +7,8 @@
 #include <string.h>
 
 #include "rt/rt.h"
-#include "shim/core/image.h"
-#include "shim/driver/driver.h"
+#include "shim/driver/texture.h"
 #include "util/container/vec.h"
-
-enum { READS_INTEGERS = 1, NORMALIZED = 2, READS_SRGB = 0x10 }; /* CU_TRSF_... */
 
 struct texref {
     struct shim_module *module; /* NULL: made by cuTexRefCreate(), read by no kernel */
@@ -19,9 +16,8 @@ struct texref {
     bool has, is_surface;
     struct shim_resource resource;
     int format;
-    unsigned channels, flags, anisotropy;
-    int address[3], filter, mipmap_filter;
-    float bias, least, most, border[4];
+    unsigned channels;
+    struct abi_texture_desc_driver desc; /* how it is read */
 };
 
 static VEC(struct texref *) references;
@@ -39,7 +35,7 @@ static struct texref *texref_new(struct shim_module *module, const char *name, b
     texref->channels = 1;
     texref->format = 0x20; /* floats */
     for (int i = 0; i < 3; i++) {
-        texref->address[i] = 1; /* clamped */
+        texref->desc.address[i] = 1; /* clamped */
     }
     shim_handle_add(texref, SHIM_REFERENCE);
     return texref;
@@ -137,24 +133,12 @@ static int find(struct texref **out, void *handle)
 /* Of the settings as they are. */
 static int apply(const struct texref *texref)
 {
-    static const enum texture_address modes[] = {TEXTURE_WRAP, TEXTURE_CLAMP, TEXTURE_MIRROR,
-                                                 TEXTURE_BORDER};
     struct shim_resource resource = texref->resource;
-    struct texture_view view = {.linear = texref->filter == 1,
-                                .normalized = (texref->flags & NORMALIZED) != 0,
-                                .as_integer = (texref->flags & READS_INTEGERS) != 0,
-                                .srgb = (texref->flags & READS_SRGB) != 0,
-                                .level_linear = texref->mipmap_filter == 1,
-                                .level_bias = texref->bias,
-                                .level_min = texref->least,
-                                .level_max = texref->most};
+    struct texture_view view;
     if (!texref->has || !texref->module) {
         return SHIM_OK;
     }
-    for (int i = 0; i < 3; i++) {
-        view.address[i] = modes[texref->address[i] & 3];
-    }
-    memcpy(view.border, texref->border, sizeof view.border);
+    view_of(&view, &texref->desc);
     struct rt_module *module = shim_module_rt(texref->module);
     int code = shim_format(&resource.format, texref->format, texref->channels);
     return code == SHIM_OK ? shim_reference_bind(module, texref->name, &resource, &view) : code;
@@ -262,19 +246,21 @@ SETTER(cuTexRefSetFormat, (void *handle, int format, int channels),
        texref->format = format;
        texref->channels = (unsigned)channels)
 SETTER(cuTexRefSetAddressMode, (void *handle, int dimension, int mode),
-       dimension >= 0 && dimension < 3 && mode >= 0 && mode < 4, texref->address[dimension] = mode)
+       dimension >= 0 && dimension < 3 && mode >= 0 && mode < 4,
+       texref->desc.address[dimension] = mode)
 SETTER(cuTexRefSetFilterMode, (void *handle, int mode), mode == 0 || mode == 1,
-       texref->filter = mode)
+       texref->desc.filter = mode)
 SETTER(cuTexRefSetMipmapFilterMode, (void *handle, int mode), mode == 0 || mode == 1,
-       texref->mipmap_filter = mode)
-SETTER(cuTexRefSetMipmapLevelBias, (void *handle, float bias), true, texref->bias = bias)
+       texref->desc.mipmap_filter = mode)
+SETTER(cuTexRefSetMipmapLevelBias, (void *handle, float bias), true, texref->desc.bias = bias)
 SETTER(cuTexRefSetMipmapLevelClamp, (void *handle, float least, float most), least <= most,
-       texref->least = least;
-       texref->most = most)
-SETTER(cuTexRefSetMaxAnisotropy, (void *handle, unsigned most), true, texref->anisotropy = most)
+       texref->desc.least = least;
+       texref->desc.most = most)
+SETTER(cuTexRefSetMaxAnisotropy, (void *handle, unsigned most), true,
+       texref->desc.anisotropy = most)
 SETTER(cuTexRefSetBorderColor, (void *handle, const float *color), color != NULL,
-       memcpy(texref->border, color, sizeof texref->border))
-SETTER(cuTexRefSetFlags, (void *handle, unsigned flags), true, texref->flags = flags)
+       memcpy(texref->desc.border, color, sizeof texref->desc.border))
+SETTER(cuTexRefSetFlags, (void *handle, unsigned flags), true, texref->desc.flags = flags)
 
 ACCESS(cuTexRefGetAddress_v2, (uint64_t * out, void *handle),
        out && texref->has && texref->resource.type >= 2, *out = texref->resource.address)
@@ -283,20 +269,21 @@ ACCESS(cuTexRefGetArray, (void **out, void *handle),
 ACCESS(cuTexRefGetMipmappedArray, (void **out, void *handle),
        out && texref->has && texref->resource.type == 1, *out = texref->resource.handle)
 ACCESS(cuTexRefGetAddressMode, (int *out, void *handle, int dimension),
-       out &&dimension >= 0 && dimension < 3, *out = texref->address[dimension])
-ACCESS(cuTexRefGetFilterMode, (int *out, void *handle), out, *out = texref->filter)
+       out &&dimension >= 0 && dimension < 3, *out = texref->desc.address[dimension])
+ACCESS(cuTexRefGetFilterMode, (int *out, void *handle), out, *out = texref->desc.filter)
 ACCESS(
     cuTexRefGetFormat, (int *format, int *channels, void *handle), format, *format = texref->format;
     if (channels) { *channels = (int)texref->channels; })
-ACCESS(cuTexRefGetMipmapFilterMode, (int *out, void *handle), out, *out = texref->mipmap_filter)
-ACCESS(cuTexRefGetMipmapLevelBias, (float *out, void *handle), out, *out = texref->bias)
+ACCESS(cuTexRefGetMipmapFilterMode, (int *out, void *handle), out,
+       *out = texref->desc.mipmap_filter)
+ACCESS(cuTexRefGetMipmapLevelBias, (float *out, void *handle), out, *out = texref->desc.bias)
 ACCESS(cuTexRefGetMipmapLevelClamp, (float *least, float *most, void *handle), least &&most,
-       *least = texref->least;
-       *most = texref->most)
-ACCESS(cuTexRefGetMaxAnisotropy, (int *out, void *handle), out, *out = (int)texref->anisotropy)
+       *least = texref->desc.least;
+       *most = texref->desc.most)
+ACCESS(cuTexRefGetMaxAnisotropy, (int *out, void *handle), out, *out = (int)texref->desc.anisotropy)
 ACCESS(cuTexRefGetBorderColor, (float *out, void *handle), out,
-       memcpy(out, texref->border, sizeof texref->border))
-ACCESS(cuTexRefGetFlags, (unsigned *out, void *handle), out, *out = texref->flags)
+       memcpy(out, texref->desc.border, sizeof texref->desc.border))
+ACCESS(cuTexRefGetFlags, (unsigned *out, void *handle), out, *out = texref->desc.flags)
 
 EXPORT int cuSurfRefSetArray(void *handle, void *array, unsigned flags)
 {

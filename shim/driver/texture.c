@@ -2,8 +2,7 @@
 #include <string.h>
 
 #include "rt/rt.h"
-#include "shim/core/image.h"
-#include "shim/driver/driver.h"
+#include "shim/driver/texture.h"
 
 static int array_create(void **out, const struct abi_array3d_desc *desc)
 {
@@ -110,13 +109,30 @@ static int resource_of(struct shim_resource *out, const struct abi_resource_desc
     return desc->type == 0 || desc->type == 1 ? SHIM_OK : SHIM_INVALID;
 }
 
+void view_of(struct texture_view *out, const struct abi_texture_desc_driver *desc)
+{
+    static const enum texture_address modes[] = {TEXTURE_WRAP, TEXTURE_CLAMP, TEXTURE_MIRROR,
+                                                 TEXTURE_BORDER};
+    *out = (struct texture_view){.linear = desc->filter == 1,
+                                 .normalized = (desc->flags & ABI_TEXTURE_NORMALIZED) != 0,
+                                 .as_integer = (desc->flags & ABI_TEXTURE_INTEGERS) != 0,
+                                 .srgb = (desc->flags & ABI_TEXTURE_SRGB) != 0,
+                                 .level_linear = desc->mipmap_filter == 1,
+                                 .level_bias = desc->bias,
+                                 .level_min = desc->least,
+                                 .level_max = desc->most};
+    for (int i = 0; i < 3; i++) {
+        out->address[i] = modes[desc->address[i] & 3];
+    }
+    memcpy(out->border, desc->border, sizeof out->border);
+}
+
 EXPORT int cuTexObjectCreate(uint64_t *out, const struct abi_resource_desc_driver *resource,
                              const struct abi_texture_desc_driver *texture,
                              const struct abi_view_desc *as)
 {
-    static const enum texture_address modes[] = {TEXTURE_WRAP, TEXTURE_CLAMP, TEXTURE_MIRROR,
-                                                 TEXTURE_BORDER};
     struct shim_resource from;
+    struct texture_view view;
     struct rt *rt;
     int code = out && resource && texture ? driver_enter(&rt) : SHIM_INVALID;
     code = code == SHIM_OK ? resource_of(&from, resource) : code;
@@ -124,19 +140,8 @@ EXPORT int cuTexObjectCreate(uint64_t *out, const struct abi_resource_desc_drive
         return driver_result(code == SHIM_OK ? SHIM_INVALID : code);
     }
     from.as = as;
-    struct texture_view view = {.linear = texture->filter == 1,
-                                .normalized = (texture->flags & 2) != 0,
-                                .as_integer = (texture->flags & 1) != 0,
-                                .srgb = (texture->flags & 0x10) != 0,
-                                .level_linear = texture->mipmap_filter == 1,
-                                .level_bias = texture->bias,
-                                .level_min = texture->least,
-                                .level_max = texture->most};
-    for (int i = 0; i < 3; i++) {
-        view.address[i] = modes[texture->address[i] & 3];
-    }
-    memcpy(view.border, texture->border, sizeof view.border);
-    shim_texture_leave_out((texture->flags & 0x40) != 0, texture->anisotropy);
+    view_of(&view, texture);
+    shim_texture_leave_out((texture->flags & ABI_TEXTURE_SEAMLESS) != 0, texture->anisotropy);
     return driver_result(shim_texture_create(out, &from, &view));
 }
 
