@@ -1,10 +1,9 @@
-/* How many blocks of a function an SM holds, by the model. */
+/* How many blocks of a function an SM holds, and clusters of them the GPU, by the model. */
 #include <string.h>
 
+#include "exec/exec.h"
 #include "model/model.h"
 #include "shim/core/shim.h"
-
-#define CLUSTER_MOST 16u /* blocks, where the function allows more than 8 */
 
 int shim_occupancy(int *blocks, struct shim_function *function, unsigned threads, uint64_t shared)
 {
@@ -83,7 +82,7 @@ int shim_largest_cluster(int *blocks, const struct shim_launch *launch)
 {
     struct rt_launch asked = launch_of(launch);
     int clusters = 0, size = 0;
-    uint32_t most = shim_model()->driver.compute_major >= 9 ? CLUSTER_MOST : 1;
+    uint32_t most = shim_model()->driver.compute_major >= 9 ? EXEC_CLUSTER_MAX : 1;
     memset(asked.cluster, 0, sizeof asked.cluster);
     int code = clusters_of(&clusters, &size, &asked, launch->function, true);
     for (*blocks = size; code == SHIM_OK && size == 1 && most > 1; most /= 2) {

@@ -206,15 +206,20 @@ EXPORT int cuKernelGetFunction(void **function, void *kernel)
     return driver_result(SHIM_OK);
 }
 
+static void linker_result(void *linker, int code)
+{
+    if (shim_handle_is(linker, SHIM_LINK)) {
+        log_result(shim_link_log(linker), code);
+    }
+}
+
 /* What is wrong with an input goes to its own log and to that of the linker. */
 static int link_add(void *linker, const char *name, const void *data, size_t bytes,
                     const struct shim_log *errors)
 {
     int code = shim_link_add(linker, name, data, bytes);
     log_result(errors, code);
-    if (code != SHIM_BAD_HANDLE) {
-        log_result(shim_link_log(linker), code);
-    }
+    linker_result(linker, code);
     return code;
 }
 
@@ -254,9 +259,7 @@ EXPORT int cuLinkAddFile_v2(void *linker, int type, const char *path, unsigned c
 EXPORT int cuLinkComplete(void *linker, void **image, size_t *bytes)
 {
     int code = image ? shim_link_complete(linker, image, bytes) : SHIM_INVALID;
-    if (image && code != SHIM_BAD_HANDLE) {
-        log_result(shim_link_log(linker), code);
-    }
+    linker_result(linker, code);
     return driver_result(code);
 }
 
