@@ -218,7 +218,6 @@ bool device_child_over(struct rt_op *parent, uint64_t *end_ps);
 typedef bool queue_met(const void *ctx, uint64_t seq);
 /* Works until met(ctx, seq). */
 int queue_wait(struct queue *queue, queue_met *met, const void *ctx, uint64_t seq);
-int queue_drain(struct queue *queue); /* waits for all that is in it by now */
 /* Works a little, without waiting for anything. */
 int queue_poll(struct queue *queue);
 /* The same for the watchdog; false: nothing can be done. */

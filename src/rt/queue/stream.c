@@ -229,21 +229,40 @@ static bool all_reached(const void *ctx, uint64_t seq)
     return !queue->first || queue->first->seq > seq;
 }
 
-int queue_drain(struct queue *queue)
+/* The host waits, of what is in the queue by now. */
+static int host_waits(struct queue *queue, queue_met *met)
 {
-    int rc = queue_wait(queue, all_reached, queue, queue->next_seq - 1);
+    int rc = queue_wait(queue, met, queue, queue->next_seq - 1);
     queue->host_ps = queue->now_ps > queue->host_ps ? queue->now_ps : queue->host_ps;
     return rc;
 }
 
+static bool frees_wait(const struct queue *queue, uint64_t seq)
+{
+    for (const struct rt_op *op = queue->first; op && op->seq <= seq; op = op->next) {
+        if (op->kind == OP_FREE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Nothing up to there is still to free memory, and what is freed goes back at once. */
+static bool all_freed(const void *ctx, uint64_t seq)
+{
+    const struct queue *queue = ctx;
+    bool held = queue->frees.count > 0 && queue_runs(queue);
+    return all_reached(queue, seq) || (!held && !frees_wait(queue, seq));
+}
+
 static bool free_some(struct queue *queue)
 {
-    bool some = queue->leaving.count > 0 || queue->frees.count > 0;
-    if (some && queue_drain(queue) < 0) {
+    bool some = queue->frees.count > 0 || frees_wait(queue, queue->next_seq - 1);
+    if (some && host_waits(queue, all_freed) < 0) {
         return false;
     }
     some |= pools_trim(queue);
-    return some && queue_drain(queue) == 0; /* which gives memory back where no kernel runs */
+    return some && host_waits(queue, all_freed) == 0;
 }
 
 bool queue_make_room(struct rt *rt, uint64_t bytes, int rc)
@@ -265,7 +284,7 @@ int rt_sync(struct rt *rt)
     if (rc < 0) {
         return rc;
     }
-    rc = queue_drain(rt->queue);
+    rc = host_waits(rt->queue, all_reached);
     queue_leave(rt);
     return rc;
 }

@@ -53,6 +53,25 @@ static void memory_that_streams_free_and_pools_keep_makes_room_for_more(void **s
     assert_int_equal(rt_mem_alloc(rt, &data, bytes), SONDE_ENOMEM); /* it is in use */
 }
 
+/* A stream that waits for the host may wait on. */
+static void room_is_made_by_streams_that_free_alone(void **state)
+{
+    (void)state;
+    struct rt_stream *stream = stream_of(RT_STREAM_NONBLOCKING, 0),
+                     *held = stream_of(RT_STREAM_NONBLOCKING, 0);
+    struct rt_value value = {.what = RT_VALUE_WAIT_EQ, .value = 1, .bytes = 4};
+    uint64_t data, more;
+    assert_int_equal(rt_mem_alloc(rt, &value.address, 4), 0);
+    assert_int_equal(rt_enqueue_value(held, &value), 0);
+    assert_int_equal(rt_enqueue_alloc(stream, rt_pool_default(rt), &data, UINT64_C(2) << 30), 0);
+    assert_int_equal(rt_enqueue_free(stream, data), 0);
+    assert_int_equal(rt_mem_alloc(rt, &more, UINT64_C(2) << 30), 0);
+    assert_int_equal(rt_stream_query(held), RT_BUSY);
+    value.what = RT_VALUE_WRITE;
+    assert_int_equal(rt_enqueue_value(stream, &value), 0);
+    assert_int_equal(rt_sync(rt), 0);
+}
+
 static void take_much(void *ctx)
 {
     uint64_t data;
@@ -99,6 +118,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(pools_give_the_same_memory_again),
         TEST(memory_that_streams_free_and_pools_keep_makes_room_for_more),
+        TEST(room_is_made_by_streams_that_free_alone),
         TEST(a_host_function_waits_for_no_memory_of_a_pool),
         TEST(more_than_the_device_has_makes_no_room),
     };
