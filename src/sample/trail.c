@@ -147,7 +147,7 @@ static void scattered(struct trail *t, const uint64_t address[WARP_LANES], uint3
     uint64_t line_before = UINT64_MAX, sector_before = UINT64_MAX;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint64_t at = address[lowest_lane(rest)];
-        uint64_t line = (at - t->base) >> LINE_SHIFT, sector = at >> 5;
+        uint64_t line = (at - t->base) >> LINE_SHIFT, sector = at / DIRECT_SECTOR_BYTES;
         t->counts.sectors += sector != sector_before;
         sector_before = sector;
         if (line != line_before) {
@@ -168,7 +168,7 @@ static void global_access(struct trail *t, const struct exec_access *access, uin
     t->counts.accesses++;
     if (access->contiguous) {
         uint64_t first = access->address[0], end = access->address[WARP_LANES - 1] + bytes;
-        t->counts.sectors += (end - 1) / 32 - first / 32 + 1;
+        t->counts.sectors += (end - 1) / DIRECT_SECTOR_BYTES - first / DIRECT_SECTOR_BYTES + 1;
         touch_range(t, first, end - first, writes);
         return;
     }

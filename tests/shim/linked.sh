@@ -1,7 +1,6 @@
 #!/bin/sh
 # linked.sh NVCC SONDE: a program of nvcc's with CUDA's runtime linked into it and into its library runs unchanged, also where
-# another program starts it; without its symbols it
-# is refused, and so is a program without a dynamic loader.
+# another program starts it; without its symbols it is refused, and so is a program without a dynamic loader.
 set -eu
 nvcc=$1 sonde=$2 here=$(cd "$(dirname "$0")" && pwd)/linked
 work=$(mktemp -d "${TMPDIR:-/tmp}/sonde-linked.XXXXXX")
