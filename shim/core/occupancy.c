@@ -65,7 +65,9 @@ static int clusters_of(int *clusters, int *size, struct rt_launch *asked,
 
 static struct rt_launch launch_of(const struct shim_launch *launch)
 {
-    struct rt_launch asked = {.dynamic_shared_bytes = (uint32_t)launch->dynamic_shared_bytes};
+    uint64_t bytes = launch->dynamic_shared_bytes;
+    struct rt_launch asked = {.dynamic_shared_bytes =
+                                  bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX};
     memcpy(asked.block, launch->block, sizeof asked.block);
     launch_clusters(&asked, launch);
     return asked;

@@ -68,6 +68,10 @@ static void resident(int *d)
     }
     c.numAttrs = 1; a[0].val.clusterDim = {16, 1, 1};
     GIVES(cudaErrorInvalidClusterSize, cudaOccupancyMaxActiveClusters(&clusters, together, &c));
+    a[0].val.clusterDim = {2, 1, 1}; c.dynamicSmemBytes = 1ull << 32; // no SM has that
+    CHECK(cudaOccupancyMaxActiveClusters(&clusters, together, &c));
+    EXPECT(clusters == 0);
+    c.dynamicSmemBytes = 0; a[0].val.clusterDim = {16, 1, 1};
     CHECK(cudaOccupancyMaxPotentialClusterSize(&largest, together, &c));
     EXPECT(largest >= 2 && largest <= 8);
 }
