@@ -2,7 +2,7 @@
  * What is learnt before any level is sought: whether pages are mapped one by one, whether records
  * agree, whether some lines are nearer than others, and what noise makes of an excess.
  */
-#include "infer/tlb/base.h"
+#include "infer/tlb/walk/base.h"
 
 #include <math.h>
 
@@ -103,13 +103,10 @@ static int measure_noise(struct tlb_lab *tl)
  */
 static int look_for_strays(struct tlb_lab *tl)
 {
-    static const uint32_t units[TLB_REFERENCE_LINES] = {TLB_FIRST_LINE, TLB_FIRST_LINE + 2,
-                                                        TLB_FIRST_LINE + 4, TLB_FIRST_LINE + 6};
     const uint32_t *latency;
     uint32_t window = tlb_most_window(tl) - tlb_most_window(tl) % TLB_REFERENCE_LINES;
-    struct tlb_plan plan = {units,  TLB_REFERENCE_LINES,  TLB_REFERENCE_RECORDS,
-                            window, limits.stray_windows, false};
-    int rc = window ? tlb_measure(tl, &latency, &plan) : INFER_UNDECIDED;
+    int rc =
+        window ? tlb_read_reference(tl, &latency, window, limits.stray_windows) : INFER_UNDECIDED;
     for (size_t i = 0; rc == 0 && i < (size_t)window * limits.stray_windows; i++) {
         tl->noisy = tl->noisy || latency[i] > tl->reference + limits.stray_cycles;
     }
@@ -150,4 +147,9 @@ int tlb_lab_begin(struct tlb_lab *tl, struct lab *lab)
     tl->narrow = tl->rough || lacks;
     rc = rc ? rc : measure_noise(tl);
     return rc ? rc : tlb_measure_data(tl, 0);
+}
+
+void tlb_lab_end(struct tlb_lab *tl)
+{
+    tlb_forget_lines(tl);
 }

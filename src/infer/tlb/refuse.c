@@ -1,6 +1,6 @@
 /* What was not measured of translation, and why. */
 #include "infer/experiments.h"
-#include "infer/tlb/base.h"
+#include "infer/tlb/walk/base.h"
 
 #include <stdio.h>
 

@@ -8,7 +8,7 @@
  * driver's large pages make the reach longer, and grows until both levels have shown or it ends.
  */
 #include "infer/tlb/search.h"
-#include "infer/tlb/base.h"
+#include "infer/tlb/walk/base.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,11 +7,12 @@
  *   fits     pages that a level holds together
  *   miss counts   misses of each page, where single records tell a miss
  *
- * Files, each using only those before it: base.c (walks; what lines take), view.c (what a walk
- * shows of its elements), data.c (missing data), begin.c; miss_counts.c; page.c (the page),
- * predict.c (whether it holds elsewhere), fit.c (the entries), turns.c, counted.c and sets.c (the
- * sets), scope.c; visits.c (walks over a set's pages), rule.c and victims.c (its policy), policy.c;
- * penalty.c, refuse.c; search.c (the search for a level); tlb.c (one level after the other).
+ * Files, each using only those before it: in walk/, base.c (walks), reference.c (what four lines
+ * take by now), lines.c (what all lines take where they hit), view.c (what a walk shows of its
+ * elements); data.c (missing data), begin.c; miss_counts.c; page.c (the page), predict.c (whether
+ * it holds elsewhere), fit.c (the entries), turns.c, counted.c and sets.c (the sets), scope.c;
+ * visits.c (walks over a set's pages), rule.c and victims.c (its policy), policy.c; penalty.c,
+ * refuse.c; search.c (the search for a level); tlb.c (one level after the other).
  */
 #ifndef SONDE_INFER_TLB_H
 #define SONDE_INFER_TLB_H
@@ -38,12 +39,12 @@ struct tlb_lab {
     bool lines_differ;   /* nor do lines, of which some are nearer than others */
     bool rough;          /* lines differ, and what one takes is known but roughly */
     bool narrow;         /* lines of 64 KiB of a page are used, not of all of it */
-    double record_noise; /* what a record lies above its line's median at most (99 %) */
+    double record_noise; /* what a record lies above its line's median at most (98 %) */
     double noise;        /* what an excess is at most (95 %) where everything hits */
     double reference;    /* median of the reference lines when walks began */
     double soon;         /* the same of their soonest records */
     double usual;        /* what the median lies above these while other work rests */
-    uint32_t waits;      /* requests while it did not */
+    uint32_t waits;      /* requests for which walks waited, while it did not */
     uint32_t run;        /* of repeated requests */
     bool twice; /* pages are counted by two visits in a row: the level in front lets none go that is
                    new and not used again, and would keep some for good */

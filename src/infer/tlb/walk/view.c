@@ -1,8 +1,8 @@
 /*
- * Views: what a walk in a circle shows of each element, judged by the level in question. See base.c
- * for what an excess is.
+ * Views: what a walk in a circle shows of each element, judged by the level in question. See
+ * lines.c for what an excess is.
  */
-#include "infer/tlb/base.h"
+#include "infer/tlb/walk/base.h"
 
 #include <math.h>
 #include <stdlib.h>
