@@ -51,9 +51,8 @@ static int compare_lines(struct tlb_lab *tl)
 static int compare_again(struct tlb_lab *tl)
 {
     const uint32_t run = tl->run;
-    bool lacks;
     tl->run += limits.again_run;
-    return tlb_end_apart(tl, &lacks, run, compare_lines(tl));
+    return tlb_end_apart(tl, NULL, run, compare_lines(tl));
 }
 
 /* What elements exceed hits by, but for a few; and but for those that L2 has no room for, where

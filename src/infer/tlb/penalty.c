@@ -74,8 +74,7 @@ int tlb_penalty_again(struct tlb_lab *tl, struct tlb_penalties *out, const struc
         }
     }
     tlb_view_free(&view);
-    bool lacks;
-    return tlb_end_apart(tl, &lacks, run, rc);
+    return tlb_end_apart(tl, NULL, run, rc);
 }
 
 /* What takes so much more than a miss of the level alone missed data, too. */
@@ -112,8 +111,7 @@ static int penalty_apart(struct tlb_lab *tl, struct tlb_result *out, struct tlb_
         attribute_set(&out->miss_penalty, alone, "cycles", limits.alone, id);
     }
     tlb_view_free(&view);
-    bool lacks;
-    return tlb_end_apart(tl, &lacks, run, rc);
+    return tlb_end_apart(tl, NULL, run, rc);
 }
 
 int tlb_penalty_settle(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,

@@ -186,8 +186,7 @@ static int match_twice(struct tlb_lab *tl, struct tlb_result *out, const struct 
     if (rc == 0 && fewer && may_be(&out->policy, twice.policy.name)) {
         out->policy = twice.policy;
     }
-    bool lacks;
-    return tlb_end_apart(tl, &lacks, run, rc);
+    return tlb_end_apart(tl, NULL, run, rc);
 }
 
 static uint32_t most_entries(const struct tlb_result *out)

@@ -366,8 +366,7 @@ static int look_inside(struct tlb_lab *tl, const struct tlb_search *start,
         rc = walk_reach(tl, &inner, &found, &within);
         *stride = rc == 0 && found ? at : *stride;
     }
-    bool lacks;
-    return tlb_end_apart(tl, &lacks, run, rc);
+    return tlb_end_apart(tl, NULL, run, rc);
 }
 
 /*

@@ -63,7 +63,8 @@ struct tlb_lab {
 int tlb_lab_begin(struct tlb_lab *tl, struct lab *lab);
 void tlb_lab_end(struct tlb_lab *tl);
 /* Ends walks whose requests are numbered apart, from `run` on, so that all others stay those of
- * recordings. An older recording *lacks them, or no time is left for them, which is no error. */
+ * recordings. An older recording *lacks them, or no time is left for them, which is no error.
+ * `lacks` may be NULL. */
 int tlb_end_apart(struct tlb_lab *tl, bool *lacks, uint32_t run, int rc);
 
 /* Where the line of element i of a walk over pages lies, in units; `turn` gives others of its page.

@@ -174,12 +174,15 @@ void tlb_medians(double *out, const uint32_t *latency, size_t records, size_t co
 
 int tlb_end_apart(struct tlb_lab *tl, bool *lacks, uint32_t run, int rc)
 {
+    const bool soft = rc && lab_soft(rc);
     tl->run = run;
-    *lacks = rc && lab_soft(rc);
-    if (*lacks) {
+    if (soft) {
         tl->lab->why = (struct refusal){0};
     }
-    return *lacks ? 0 : rc;
+    if (lacks) {
+        *lacks = soft;
+    }
+    return soft ? 0 : rc;
 }
 
 size_t tlb_pages_held(const struct tlb_lab *tl, const struct tlb_level *level)

@@ -115,8 +115,7 @@ int tlb_settle_reference(struct tlb_lab *tl)
     if (rc == 0) {
         settle_reference(tl, latency, (size_t)window * windows / RECORDS);
     }
-    bool lacks;
-    return tlb_end_apart(tl, &lacks, run, rc);
+    return tlb_end_apart(tl, NULL, run, rc);
 }
 
 int tlb_measure_now(struct tlb_lab *tl, double *now, bool *busy)
@@ -138,7 +137,7 @@ static int measure_later(struct tlb_lab *tl, const uint32_t **latency, double *n
 {
     const uint32_t run = tl->run, *later;
     double then;
-    bool busy = true, lacks;
+    bool busy = true;
     int rc = 0;
     tl->run = limits.later_run + tl->waits;
     for (unsigned i = 0; rc == 0 && busy && i < limits.most_waits; i++) {
@@ -154,7 +153,7 @@ static int measure_later(struct tlb_lab *tl, const uint32_t **latency, double *n
         }
     }
     tl->waits = tl->run - limits.later_run;
-    return tlb_end_apart(tl, &lacks, run, rc);
+    return tlb_end_apart(tl, NULL, run, rc);
 }
 
 int tlb_measure_quiet(struct tlb_lab *tl, const uint32_t **latency, double *now,
