@@ -333,9 +333,9 @@ static int judge(const struct by_rule *b)
 static bool is_known(const struct policy_result *policy, size_t ways)
 {
     enum policy_kind kind = policy_named(policy->name);
-    bool drawn = policy->probability_count > 0 && policy->probability_count == ways;
-    bool ruled = policy->probability_count == 0 && kind != POLICY_COUNT;
-    return policy->confidence > 0 && policy->equivalent_count == 0 && (ruled || drawn);
+    bool known =
+        policy->probability_count ? policy->probability_count == ways : kind != POLICY_COUNT;
+    return policy->confidence > 0 && policy->equivalent_count == 0 && known;
 }
 
 static bool applies(const struct level *level)

@@ -166,12 +166,17 @@ static bool can_read(const struct level *level, size_t lines, uint64_t start)
            lines <= to_and_fro_most_lines(level);
 }
 
+/* Rows of so many lines that memory has one behind the other. */
+static uint64_t places_of(const struct level *level, size_t lines)
+{
+    uint64_t bytes = level->lab->options->max_footprint_bytes;
+    return (bytes < UINT32_MAX ? bytes : UINT32_MAX) / (lines * level->line.bytes);
+}
+
 size_t to_and_fro_most_lines(const struct level *level)
 {
-    const struct infer_options *options = level->lab->options;
-    uint64_t bytes = options->max_footprint_bytes;
-    uint64_t room = (uint64_t)limits.window_bits * options->max_window;
-    uint64_t fit = (bytes < UINT32_MAX ? bytes : UINT32_MAX) / level->line.bytes;
+    uint64_t room = (uint64_t)limits.window_bits * level->lab->options->max_window;
+    uint64_t fit = places_of(level, 1);
     room = room > limits.window_rest ? room - limits.window_rest : 0;
     return (size_t)(fit < room ? fit : room);
 }
@@ -201,13 +206,6 @@ static void count_way(struct held_count *out, const struct reading *r, uint64_t 
         out->doubtful +=
             by != i && beyond < r->lines && is_held(r, way, by) != is_held(r, way, beyond);
     }
-}
-
-/* Rows of so many lines that memory has one behind the other. */
-static uint64_t places_of(const struct level *level, size_t lines)
-{
-    uint64_t bytes = level->lab->options->max_footprint_bytes;
-    return (bytes < UINT32_MAX ? bytes : UINT32_MAX) / (lines * level->line.bytes);
 }
 
 int to_and_fro_count(struct level *level, struct held_count *out, size_t lines, unsigned run)
