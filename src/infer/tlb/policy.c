@@ -86,7 +86,7 @@ static void draw_order(const struct tlb_lab *tl, struct policy_order *order,
  */
 static int run_order(struct tlb_lab *tl, struct policy_order *order, const struct tlb_level *level)
 {
-    uint32_t most = tl->lab->options->max_window ? tl->lab->options->max_window : 1024;
+    uint32_t most = tlb_most_window(tl);
     struct tlb_ring ring = {order->ring, order->count};
     uint64_t passes = POLICY_WARM_ROUNDS / limits.rounds;
     order->warm = passes * order->count;
@@ -116,13 +116,13 @@ static int run_order(struct tlb_lab *tl, struct policy_order *order, const struc
 }
 
 static int match(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_level *level,
-                 const uint32_t *label, size_t pages, size_t apart, bool twice)
+                 const uint32_t *label, size_t pages, size_t apart)
 {
     struct policy_order orders[POLICY_ORDERS] = {0};
     struct rng rng;
     rng_seed(&rng, 99);
     int rc = 0;
-    uint32_t most = tl->lab->options->max_window ? tl->lab->options->max_window : 1024;
+    uint32_t most = tlb_most_window(tl);
     for (size_t i = 0; i < POLICY_ORDERS && rc == 0; i++) {
         size_t count = limits.rounds * pages;
         rc = policy_order_create(&orders[i], count, count > most ? count : most);
@@ -135,7 +135,7 @@ static int match(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_le
                              .id = out->id,
                              .op = "cg",
                              .ways = (uint32_t)level->set_count - 1,
-                             .twice = twice,
+                             .twice = pages > level->fits + 1,
                              .allowed = tlb_is_reliable(tl, level) ? limits.quiet_misfit
                                                                    : limits.noisy_misfit};
     if (rc == 0 && !policy_match(&of, &out->policy, orders)) {
@@ -178,9 +178,8 @@ static int match_twice(struct tlb_lab *tl, struct tlb_result *out, const struct 
     }
     twice.policy = (struct policy_result){0};
     tl->run += limits.twice_run;
-    int rc = pages * level->page <= tl->limit_bytes
-                 ? match(tl, &twice, level, label, pages, 0, true)
-                 : INFER_UNDECIDED;
+    int rc = pages * level->page <= tl->limit_bytes ? match(tl, &twice, level, label, pages, 0)
+                                                    : INFER_UNDECIDED;
     free(label);
     bool fewer = twice.policy.equivalent_count < out->policy.equivalent_count;
     if (rc == 0 && fewer && may_be(&out->policy, twice.policy.name)) {
@@ -232,7 +231,7 @@ int tlb_policy(struct tlb_lab *tl, struct tlb_result *out, const struct tlb_leve
     for (uint32_t i = 0; i < level->set_count; i++) {
         label[level->set[i] % pages] = i;
     }
-    int rc = match(tl, out, level, label, pages, in_front, false);
+    int rc = match(tl, out, level, label, pages, in_front);
     free(label);
     bool open = rc == 0 && out->policy.equivalent_count > 0;
     return open && level->set_count == pages && in_front == 0 ? match_twice(tl, out, level) : rc;

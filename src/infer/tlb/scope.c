@@ -5,8 +5,8 @@
  * the SM itself in the other's place, and what it looks like when nobody walks in between.
  *
  * Under some policies pages that were walked again stay for long, and SM 0 finds them with nobody's
- * help. So that is asked once more, after the others; if it is so, each SM is tried with pages of
- * its own, which nobody has walked before.
+ * help. So that is asked once more, after the others; if it is so, or was from the beginning, each
+ * SM is tried with pages of its own, which nobody has walked before.
  *
  * All of the SMs that were tried sharing it makes the level the GPU's, none an SM's own, some that
  * of a cluster, whatever that is: two SMs or sixteen. Clusters are not of one size, and SM 0 may be
@@ -307,7 +307,7 @@ static int try_others(struct scope *s, uint32_t *sharing, struct tlb_result *out
     uint32_t count = s->sms - 1 < limits.others ? s->sms - 1 : limits.others;
     int rc = 0;
     size_t left = SIZE_MAX;
-    if (s->fresh) { /* pages that nobody has walked end */
+    if (s->fresh) { /* pages that nobody has walked end; some are kept for a vote */
         size_t most = (s->shifts - s->shift) / s->repeats;
         most = s->level->in_front || most <= 2 * limits.votes ? most : most - limits.votes;
         count = count < most ? count : (uint32_t)most;

@@ -178,35 +178,31 @@ static int try_members(struct members *m, bool *good)
     return 0;
 }
 
-/* Does half of the set's pages still miss, without those from `from` to `to` of it, or not of it?
- */
+/* Do half of the set's pages that are walked still miss, where pages from `from` to `to` are left
+ * out that are of the set, or those that are not? */
 static int set_misses(struct sets *sets, bool *misses, size_t from, size_t to, bool of_set)
 {
-    const size_t pages = sets->level->fits + 1;
+    const size_t pages = sets->level->fits + 1, units = sets->level->page / TLB_UNIT_BYTES;
     struct tlb_ring ring = {.unit = malloc(pages * sizeof *ring.unit)};
-    uint32_t *walked = malloc(pages * sizeof *walked);
     struct tlb_view view = {0};
     size_t own = 0, slow = 0;
-    if (!ring.unit || !walked) {
-        free(ring.unit);
-        free(walked);
+    if (!ring.unit) {
         return error_memory();
     }
     for (size_t i = 0; i < pages; i++) {
         if (i < from || i >= to || sets->missed[i] != of_set) {
-            walked[ring.count] = (uint32_t)i;
             ring.unit[ring.count++] = tlb_place(sets->tl, sets->level->page, i, 0);
         }
     }
     int rc = tlb_view(sets->tl, &view, &ring, sets->level, 1);
     for (size_t i = 0; rc == 0 && i < ring.count; i++) {
-        own += sets->missed[walked[i]];
-        slow += sets->missed[walked[i]] && view.slow[i];
+        bool is_own = sets->missed[ring.unit[i] / units];
+        own += is_own;
+        slow += is_own && view.slow[i];
     }
     *misses = slow > 0 && 2 * slow >= own;
     tlb_view_free(&view);
     free(ring.unit);
-    free(walked);
     return rc;
 }
 
