@@ -99,8 +99,8 @@ static bool are_turned(const json_t *a, const json_t *b)
     return false;
 }
 
-/* Lines of a buffer, which begins with a page, begin with the first of so many sets that are a
- * power of two. */
+/* A buffer begins with a page. Where sets are a power of two, its first line is in the first of
+ * them, else in any; its first page is in any set of a TLB. */
 static bool turns_with_buffer(const struct fact *fact)
 {
     return strstr(fact->path, ".entries_per_set") ||

@@ -239,7 +239,14 @@ static int compare_all(struct lab *lab, struct relation *relation, size_t of)
     return rc && !lab_soft(rc) ? rc : 0;
 }
 
-/* Both drive out lines of one cache, or the one drives out the other's. */
+/* Do the paths lead through one cache? Either evicts the other's lines. */
+static bool is_one(const struct relation *r, size_t own, size_t other)
+{
+    return own == other || r->through[own][other] || r->through[other][own];
+}
+
+/* Of a path whose own cache is not known well enough to be asked, what it drives out of others says
+ * as much: lines of the other path, or of a third one that the other path drives out as well. */
 static bool meet(const struct lab *lab, const struct relation *r, size_t own, size_t other)
 {
     bool met = false;
@@ -250,18 +257,7 @@ static bool meet(const struct lab *lab, const struct relation *r, size_t own, si
     return met;
 }
 
-/*
- * Do the paths lead through one cache? Either evicts the other's lines. Of a path whose own cache
- * is not known well enough to be asked, those of others that it drives out say as much.
- */
-static bool is_one(const struct lab *lab, const struct relation *r, size_t own, size_t other,
-                   bool known)
-{
-    return known ? own == other || r->through[own][other] || r->through[other][own]
-                 : meet(lab, r, own, other);
-}
-
-/* Makes the lists: paths of one cache, and those of which either evicts the other's lines. */
+/* Makes the lists: paths of one cache. */
 static void list_all(struct lab *lab, const struct relation *r)
 {
     bool known[INFER_MAX_CACHES];
@@ -271,7 +267,8 @@ static void list_all(struct lab *lab, const struct relation *r)
     for (size_t i = 0; i < lab->level_count; i++) {
         struct cache_result *result = result_of(lab, &lab->levels[i]);
         for (size_t k = 0; k < lab->level_count; k++) {
-            if (k != i && is_one(lab, r, r->cache[i], r->cache[k], known[i])) {
+            size_t own = r->cache[i], other = r->cache[k];
+            if (k != i && (known[i] ? is_one(r, own, other) : meet(lab, r, own, other))) {
                 snprintf(result->shared_with[result->shared_count++], sizeof result->shared_with[0],
                          "%s", lab->levels[k].info->id);
             }
@@ -289,12 +286,11 @@ static void withdraw_unproven(struct lab *lab, const struct relation *r, size_t 
 {
     struct cache_result *result = result_of(lab, &lab->levels[of]);
     const struct cache_result *closer = result_of(lab, &lab->levels[by]);
-    bool is_same = r->cache[of] == r->cache[by] || r->through[r->cache[of]][r->cache[by]] ||
-                   r->through[r->cache[by]][r->cache[of]];
     bool is_open = result->size.status == ATTRIBUTE_MEASURED &&
                    result->size.confidence < limits.proven &&
                    result->sets.status != ATTRIBUTE_MEASURED;
-    if (!is_same || !is_open || closer->size.status != ATTRIBUTE_NOT_MEASURED ||
+    if (!is_one(r, r->cache[of], r->cache[by]) || !is_open ||
+        closer->size.status != ATTRIBUTE_NOT_MEASURED ||
         closer->ways.status != ATTRIBUTE_MEASURED) {
         return;
     }

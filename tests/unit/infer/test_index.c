@@ -50,7 +50,7 @@ static int answer(void *toy, struct trace *trace)
     return toy_walk_ring(trace, load, toy);
 }
 
-/* As often as it is asked. */
+/* Asks so many times, and finds the last answer. */
 static void ask_index(struct index_result *found, struct toy *toy, unsigned times)
 {
     static const struct level_info info = {"l2", "gpu", "cg", "", "cg", 0, 0, ""};
