@@ -165,14 +165,16 @@ static double mean_hits(struct by_rule *b, double lines, double *deviation)
 
 /* ---- from hits to sets ---- */
 
-/* Sets that make so many hits of the readings so far, if a set has so many in the mean. */
+/* Sets that make so many hits of the readings so far, if a set has so many in the mean. Readings of
+ * the same lines say the same. */
 static void take_sets(struct by_rule *b)
 {
     double readings = b->readings;
+    double apart = fmax(1, fmin(readings, (double)to_and_fro_places(b->level, b->each)));
     double hits = b->hits / (1 - fmin(level_slow_share(b->level), limits.most_slow));
     b->sets = fmax(1, hits / readings / b->mean);
-    double variance = b->sets * readings * b->deviation * b->deviation + b->doubtful;
-    b->error = sqrt(variance) / (readings * b->mean);
+    double variance = b->sets * readings * readings / apart * b->deviation * b->deviation;
+    b->error = sqrt(variance + b->doubtful) / (readings * b->mean);
 }
 
 /* The same, and how many hits a set has: these go by its lines, and so by the sets. */

@@ -28,6 +28,9 @@ struct held_count {
     bool elsewhere;  /* of run 0: many lines are in another part */
 };
 size_t to_and_fro_most_lines(const struct level *level);
+/* Rows of so many lines that memory has one behind the other: readings beyond these are the first
+ * ones again. */
+uint64_t to_and_fro_places(const struct level *level, size_t lines);
 int to_and_fro_count(struct level *level, struct held_count *out, size_t lines, unsigned run);
 /* by_rule.c: the sets and the size by the policy, where what all sets hold together does not tell
  * them. */

@@ -166,8 +166,7 @@ static bool can_read(const struct level *level, size_t lines, uint64_t start)
            lines <= to_and_fro_most_lines(level);
 }
 
-/* Rows of so many lines that memory has one behind the other. */
-static uint64_t places_of(const struct level *level, size_t lines)
+uint64_t to_and_fro_places(const struct level *level, size_t lines)
 {
     uint64_t bytes = level->lab->options->max_footprint_bytes;
     return (bytes < UINT32_MAX ? bytes : UINT32_MAX) / (lines * level->line.bytes);
@@ -176,7 +175,7 @@ static uint64_t places_of(const struct level *level, size_t lines)
 size_t to_and_fro_most_lines(const struct level *level)
 {
     uint64_t room = (uint64_t)limits.window_bits * level->lab->options->max_window;
-    uint64_t fit = places_of(level, 1);
+    uint64_t fit = to_and_fro_places(level, 1);
     room = room > limits.window_rest ? room - limits.window_rest : 0;
     return (size_t)(fit < room ? fit : room);
 }
@@ -210,7 +209,7 @@ static void count_way(struct held_count *out, const struct reading *r, uint64_t 
 
 int to_and_fro_count(struct level *level, struct held_count *out, size_t lines, unsigned run)
 {
-    uint64_t places = places_of(level, lines);
+    uint64_t places = to_and_fro_places(level, lines);
     uint64_t base = (places ? run % places : 0) * lines * level->line.bytes;
     struct reading r;
     *out = (struct held_count){.hits = 0};
