@@ -17,7 +17,8 @@
 /* Thresholds. Fixed by: blind trials of translation alone (--only tlbs), and an H200 (a miss of 10
  * cycles). */
 static const struct {
-    unsigned search_pages, page_walks, few_elements, inside_run, near_cycles, close_cycles;
+    unsigned search_pages, page_walks, few_elements, few_pages, inside_run, near_cycles,
+        close_cycles;
     double hit_quantile, share_quiet, share_noisy, near_hits, low_quantile, close, believed, within,
         data_share, stray, more, apart, same, many;
 } limits = {
@@ -25,6 +26,8 @@ static const struct {
     .page_walks = 4, /* walks that show a level and not its page, each half as long again. Chosen */
     .few_elements = 24, /* of the walk that shows the first level: lines were measured among as many
                            as it may hold. Chosen */
+    .few_pages = 12, /* of the same walk, where its elements lie closer: half as many again as lines
+                        are measured in. Chosen */
     .inside_run = 500000, /* requests: more than all others; probes count to a million. Chosen */
     .hit_quantile = 0.98, /* quantile of the hits' excess that counts as noise */
     .share_quiet = 0.01,  /* share of the elements that must be slow */
@@ -369,6 +372,17 @@ static int look_inside(struct tlb_lab *tl, const struct tlb_search *start,
     return tlb_end_apart(tl, NULL, run, rc);
 }
 
+/* Was the first level shown by a walk of so few pages that it may have fewer entries than the lines
+ * that are measured together have pages? */
+static bool may_have_few(const struct tlb_lab *tl, const struct tlb_search *search,
+                         const struct tlb_level *level)
+{
+    uint64_t apart = level->page > search->stride ? level->page : search->stride;
+    return tl->lines_differ && !tl->few &&
+           (search->reach / search->stride <= limits.few_elements ||
+            search->reach / apart <= limits.few_pages);
+}
+
 /*
  * Where some lines are nearer than others each is measured among few; a level of fewer entries than
  * these misses there, too, and its misses pass for what the lines take.
@@ -378,7 +392,7 @@ static int find_first_page(struct tlb_lab *tl, struct tlb_search *search, struct
     const struct tlb_search start = *search;
     const struct tlb_level none = *level;
     int rc = tlb_find_page(tl, search, level);
-    if (rc == 0 && tl->lines_differ && search->reach / search->stride <= limits.few_elements) {
+    if (rc == 0 && may_have_few(tl, search, level)) {
         tl->few = true;
         tlb_forget_lines(tl);
         *search = start;
@@ -416,7 +430,7 @@ static int find_held_page(struct tlb_lab *tl, struct tlb_search *search, struct 
         *search = start;
         search->stride = search->reach = stride;
         *level = none;
-        rc = tlb_find_page(tl, search, level);
+        rc = find_first_page(tl, search, level);
     }
     return rc;
 }

@@ -420,6 +420,20 @@ static void fewer_entries_than_lines_of_a_group_show_where_lines_differ(void **s
     assert_value(&tlb->entries, 6);
 }
 
+/* Their pages are longer than the first walks' distance, of which a group then has fewer. */
+static void fewer_and_longer_entries_show_where_lines_differ(void **state)
+{
+    (void)state;
+    struct gpu gpu = {.level = {{.sets = 1, .ways = 5, .rule = LRU, .page_bytes = 8 * PAGE},
+                                {.sets = 3, .ways = 16, .rule = LRU, .page_bytes = 8 * PAGE}},
+                      .far = 60};
+    const struct tlb_result *tlb = dissect(&gpu, 0);
+    assert_true(tlb->present);
+    assert_value(&tlb->page, 8.0 * PAGE);
+    assert_value(&tlb->entries, 5);
+    assert_value(&found.tlbs[1].entries, 48);
+}
+
 /* The first level keeps eleven pages for good where each is used once at a time. */
 static void behind_a_level_that_keeps_what_it_has_all_entries_show(void **state)
 {
@@ -667,6 +681,7 @@ int main(void)
         cmocka_unit_test(where_nothing_is_slow_no_line_is_missing),
         cmocka_unit_test(rows_of_memory_are_no_misses_of_a_level),
         cmocka_unit_test(fewer_entries_than_lines_of_a_group_show_where_lines_differ),
+        cmocka_unit_test(fewer_and_longer_entries_show_where_lines_differ),
         cmocka_unit_test(behind_a_level_that_keeps_what_it_has_all_entries_show),
         cmocka_unit_test(what_a_miss_of_two_parts_is_in_the_middle_costs_no_table),
         cmocka_unit_test(noise_does_not_hide_a_set_of_many_pages),
