@@ -21,7 +21,7 @@
 
 /* Thresholds. Fixed by: an H200 (a run of 43 us read 3.8e12 B/s, one of 390 us 4.46e12). */
 static const struct {
-    double least_ns, fast_rate, dear_lines, as_much, may_lead, steady, in_step, most_written;
+    double least_ns, fast_rate, dear_lines, as_much, may_lead, steady, in_step, most_written, kept;
     unsigned line_bytes, latency_turns, least_turns, longer, ring;
     uint64_t first_bytes;
 } limits = {
@@ -32,6 +32,8 @@ static const struct {
     .may_lead = 0.8, /* of the same: long runs may move most. sim:k20: 198 for 150 GB/s. Chosen */
     .steady = 0.05,  /* of a rate: so much two runs may differ. Chosen */
     .in_step = 0.03, /* the same of a clock: of loads 0.001 on models, 0.01 of an H200. Chosen */
+    .kept = 3, /* times the rate of further turns, at which hardly any of the first stores waited
+                  for memory: what lies before it held two thirds of them. Chosen */
     .most_written = 1 << 27,           /* bytes of the longest run for that. Chosen */
     .ring = 4,                         /* times L2, in which stores go round. Chosen */
     .longer = 4,                       /* times as many turns more as were taken. Chosen */
@@ -223,6 +225,12 @@ static bool piles_up(const struct moved *moved, const struct moved *reads)
     return has_clock && fabs(moved->cycles / (moved->ns * clock) - 1) > limits.in_step;
 }
 
+/* Were the first turns' stores held by what lies before memory? Then more turns fill it as well. */
+static bool is_kept(const struct flown *first, double turns, const struct moved *moved)
+{
+    return first->bytes > limits.kept * rate_of(moved) * first->slowest * turns;
+}
+
 static void set_bandwidth(struct lab *lab, struct attribute *out, const char *op,
                           const struct moved *moved, double requests)
 {
@@ -301,6 +309,15 @@ static int measure_shape(struct lab *lab, struct moved *moved, struct ground *gr
         return rc;
     }
     *moved = moved_more(&longer, (double)(first + more), &f, (double)first);
+    if (ground->ring && is_kept(&f, (double)first, moved)) {
+        f = longer;
+        first += more;
+        rc = fly(lab, &longer, ground, &shapes[best], op, first + more, requests);
+        if (rc) {
+            return rc;
+        }
+        *moved = moved_more(&longer, (double)(first + more), &f, (double)first);
+    }
     return !is_more(moved, reads) && !piles_up(moved, reads)
                ? 0
                : write_longer(lab, moved, ground, best, requests, &longer, first + more, reads);

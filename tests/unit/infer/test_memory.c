@@ -24,6 +24,7 @@ struct toy {
     bool stays;            /* what L2 kept of stores is there when the next run begins */
     double dirty;          /* and is so much */
     double stores_pass;    /* share of the bandwidth that stores have, once they wait; 0: all */
+    bool holds;            /* those that need not wait take no time */
     struct traceset *set;
 };
 
@@ -54,8 +55,10 @@ static int answer_flight(struct toy *toy, struct trace *trace)
     double wait = moved / rate, alone = toy->latency_cycles * turns, ahead = 0;
     if (toy->stores_pass > 0 && strcmp(trace_request_text(r, "op"), "store") == 0) {
         double at_once = fmin(bytes, (double)toy->waiting_bytes);
-        wait = (at_once + (bytes - at_once) / toy->stores_pass) / rate;
-        ahead = 0.1 * at_once / rate; /* of the warp that had least before it */
+        double waited = toy->holds ? 0 : at_once;
+        alone = toy->holds ? turns : alone;
+        wait = (waited + (bytes - at_once) / toy->stores_pass) / rate;
+        ahead = 0.1 * waited / rate; /* of the warp that had least before it */
     }
     double all = wait > alone ? wait : alone, cycles = (all - ahead) / turns;
     double ns = toy->hz > 0 ? all / toy->hz * 1e9 + toy->begin_ns : 0;
@@ -185,6 +188,19 @@ static void runs_of_stores_begin_with_as_much_to_write_back(void **state)
     assert_true(fabs(result.memory.write_bandwidth.value / 400e9 - 1) < 0.01);
 }
 
+/* What lies before memory holds all of the first turns, and part of the next ones. */
+static void stores_that_wait_before_memory_are_not_written(void **state)
+{
+    (void)state;
+    struct toy toy = plain;
+    toy.holds = toy.dear = true;
+    toy.stores_pass = 0.5;
+    toy.latency_cycles = 100;
+    toy.waiting_bytes = 1 << 20;
+    assert_int_equal(run(&toy, memory_dissect, L2_SIZE), 0);
+    assert_true(fabs(result.memory.write_bandwidth.value / 200e9 - 1) < 0.01);
+}
+
 /* Few turns choose most lines, which do not last. */
 static void the_most_of_all_that_begin_alike_is_told(void **state)
 {
@@ -289,6 +305,7 @@ int main(void)
         cmocka_unit_test(stores_that_are_on_their_way_are_no_bandwidth),
         cmocka_unit_test(stores_that_pile_up_are_no_bandwidth),
         cmocka_unit_test(runs_of_stores_begin_with_as_much_to_write_back),
+        cmocka_unit_test(stores_that_wait_before_memory_are_not_written),
         cmocka_unit_test(few_stores_do_where_they_are_dear),
         cmocka_unit_test(the_most_of_all_that_begin_alike_is_told),
         cmocka_unit_test(latency_grows_once_the_memory_is_busy),
