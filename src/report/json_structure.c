@@ -62,7 +62,8 @@ static int put_rows(json_t *object, const struct cache_result *cache)
         return cache->row_lines ? error_memory() : 0;
     }
     int rc = json_put_u64(rows, "lines", cache->row_lines);
-    return rc < 0 ? rc : json_put_u64(rows, "period", cache->row_period);
+    rc = rc < 0 ? rc : json_put_u64(rows, "period", cache->row_period);
+    return rc < 0 || cache->row_apart < 2 ? rc : json_put_u64(rows, "apart", cache->row_apart);
 }
 
 int json_put_index(json_t *parent, const struct cache_result *cache)

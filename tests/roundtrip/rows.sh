@@ -54,6 +54,10 @@ def rows(lines, period, sets, line=128, count=1):
     return change
 write("whole", rows(12, 40, 480))
 write("parts", rows(16, 32, 256, count=2))
+def turn(all, caches):
+    rows(16, 32, 256, count=2)(all, caches)
+    caches["l2"]["set_index"]["rows"]["apart"] = 8
+write("turn", turn)
 write("short", rows(16, 32, 512, line=32)) # of lines shorter than a request: a piece of the row is one slice's
 write("others", rows(16, 32, 500)) # of another number of sets than rows make
 
@@ -117,6 +121,10 @@ holds parts l2 'parts: 2 '
 holds parts l2 'slices: 16 '
 holds parts l2 'sets: 32 '
 holds parts l2 'index: {kind: modulo, unit: 2048 B}'
+over turn a100 # and its lines come to them in turn
+holds turn l2 'slices: 16 '
+holds turn l2 'slice_index: {kind: modulo, unit: 128 B}'
+holds turn l2 'index: {kind: modulo, unit: 2048 B}'
 over short v100
 unit=$(sed -n 's/^  slice_index: {kind: hash, unit: \([0-9]*\) B.*/\1/p' short.yaml)
 [ "$unit" -gt 32 ] || fail "a request is torn: $(grep slice_index short.yaml)"

@@ -140,7 +140,7 @@ static void slice_index_line(struct model_text *t, const json_t *l2, const struc
         model_line(t, 1, "the lowest bits of the set's number", "slice_index: %s",
                    strbuf_text(&text));
         strbuf_free(&text);
-    } else if (g->rows.slices) {
+    } else if (g->rows.slices && !(g->rows.is_turn && row_unit(t, g) == g->line)) {
         model_line(t, 1, "measured: which slice a line of a row is in is hashed",
                    "slice_index: {kind: hash, unit: %" PRIu64 " B, seed: 1}", row_unit(t, g));
     } else if (slices > 1 && has_hashed_slices(t, l2, g)) {

@@ -262,6 +262,7 @@ const char *kinds_beyond_l2(double *cycles, const struct model_text *t,
 struct row_plan {
     uint64_t slices; /* of a part, each with a set of every row; 0: no rows were told */
     uint64_t bytes;  /* of a row */
+    bool is_turn;    /* its lines come to them in turn; else a hash shares them out */
 };
 /* Of a cache with so many sets. False: no rows were told, or other sets. */
 bool rows_read(struct row_plan *rows, const json_t *cache, uint64_t line, uint64_t sets);

@@ -1,8 +1,8 @@
 /*
- * Slices of L2 among which a hash shares out the lines of a row (infer/geometry/rows.h): lines of
- * one set lie in every so many-th row, so that a slice has that many sets, and there are as many
- * slices as sets are left. Of an L2 in two parts, that keep each other's lines, a part has half as
- * many as a row has lines.
+ * Slices of L2 among which the lines of a row are shared out (infer/geometry/rows.h): lines of one
+ * set lie in every so many-th row, so that a slice has that many sets, and there are as many slices
+ * as sets are left. A hash does it, unless a set's lines are as far apart as there are slices. Of
+ * an L2 in two parts, that keep each other's lines, a part has half as many as a row has lines.
  */
 #include <string.h>
 
@@ -23,6 +23,8 @@ bool rows_read(struct row_plan *rows, const json_t *cache, uint64_t line, uint64
     if (slices == 0 || slices > MOST_SLICES || (slices != lines && 2 * slices != lines)) {
         return false;
     }
-    *rows = (struct row_plan){.slices = slices, .bytes = lines * line};
+    *rows = (struct row_plan){.slices = slices,
+                              .bytes = lines * line,
+                              .is_turn = saved_plain_u64(told, "apart", 1) == slices};
     return true;
 }

@@ -60,7 +60,8 @@ struct cache_result {
     struct policy_result policy;
     struct index_result index;
     uint32_t row_lines, row_period; /* lines of a set lie in every so many-th row of so many, which
-                                       slices have hashed among them; 0: no rows were found */
+                                       slices share out among them; 0: no rows were found */
+    uint32_t row_apart; /* lines of a set in a row are so many apart: slices in turn; 1: hashed */
     char shared_with[INFER_MAX_CACHES]
                     [INFER_NAME_BYTES]; /* ids of caches whose paths lead through this one */
     size_t shared_count;

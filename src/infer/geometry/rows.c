@@ -302,6 +302,7 @@ static int report(struct level *level, const struct rows *r, const struct row_fi
         each, (unsigned long long)sets);
     result->row_lines = fit->width;
     result->row_period = fit->period;
+    result->row_apart = rows_apart(fit, r->lines, r->count);
     level->size_bytes = (uint64_t)ways * sets * level->line.bytes;
     attribute_set(&result->sets, (double)sets, "1", confidence, id);
     attribute_set(&result->ways, ways, "1", limits.sure, id);

@@ -35,6 +35,12 @@ bool rows_fit(struct row_fit *out, const uint32_t *lines, size_t count);
 uint32_t rows_block(const struct row_fit *fit, const uint32_t *lines, size_t count);
 
 /*
+ * How far apart in their rows lines of a set lie: a number of lines that divides a row, and all
+ * their distances. 1: anywhere, as where they are hashed. More: lines come to slices in turn.
+ */
+uint32_t rows_apart(const struct row_fit *fit, const uint32_t *lines, size_t count);
+
+/*
  * How many lines of a set a row has, of so many in so many rows that were asked to their ends: one
  * of its slices' share. Where L2 has two parts, and each keeps the other's lines as well, a part
  * has half of the slices that a row goes over, and its sets two lines of each row. By Poisson's

@@ -15,7 +15,7 @@
 static const struct {
     size_t least_lines;
     uint32_t most_width, least_period;
-    double chance, filled, two, estimated, most_odds;
+    double chance, filled, two, estimated, most_odds, apart;
     size_t many_lines;
 } limits = {
     .least_lines = 5,  /* lines: fewer lie in rows by chance */
@@ -28,6 +28,7 @@ static const struct {
     .estimated = 0.25, /* spread of an estimate's logarithm; parts, and policies that leave some
                           lines of a crowded set, make it so much. Chosen */
     .most_odds = 5,    /* the logarithm of what an estimate tells at most. Chosen */
+    .apart = 1e-4,     /* chance that hashed lines lie so in their rows. Chosen */
     .many_lines = 10,  /* lines: of fewer any width makes rows, now and then. Blind trials */
 };
 
@@ -128,6 +129,16 @@ uint32_t rows_block(const struct row_fit *fit, const uint32_t *lines, size_t cou
         block = common_divisor(here, block);
     }
     return count ? (uint32_t)block : 1;
+}
+
+uint32_t rows_apart(const struct row_fit *fit, const uint32_t *lines, size_t count)
+{
+    uint64_t apart = fit->width;
+    for (size_t i = 1; i < count; i++) {
+        apart = common_divisor(lines[i] - lines[0], apart);
+    }
+    bool is_sure = count > 0 && pow((double)apart, 1 - (double)count) < limits.apart;
+    return is_sure ? (uint32_t)apart : 1;
 }
 
 /* How much likelier half as many sets make the estimate. */

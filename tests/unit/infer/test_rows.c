@@ -157,6 +157,22 @@ static void few_lines_in_rows_are_doubtful(void **state)
     assert_false(rows_as_hashed(&fit, lines, sizeof lines / sizeof *lines, 1));
 }
 
+/* Two lines of each row of 16 that are 8 apart, as slices in turn of a part have them; then one
+ * that lies elsewhere, and too few. */
+static void lines_of_slices_in_turn_are_as_far_apart_as_there_are_slices(void **state)
+{
+    (void)state;
+    const struct row_fit fit = {.width = 16, .period = 1024, .sets = 16384, .share = 1};
+    uint32_t lines[10];
+    for (uint32_t i = 0; i < 10; i++) {
+        lines[i] = 24 + i / 2 * 16384 + i % 2 * 8;
+    }
+    assert_int_equal(rows_apart(&fit, lines, 10), 8);
+    assert_int_equal(rows_apart(&fit, lines, 5), 1); /* one in 4096 of hashed ones */
+    lines[7]++;
+    assert_int_equal(rows_apart(&fit, lines, 10), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -168,6 +184,7 @@ int main(void)
         cmocka_unit_test(what_drawn_lines_tell_speaks_for_two_lines_a_row),
         cmocka_unit_test(rows_of_one_line_all_have_it),
         cmocka_unit_test(few_lines_in_rows_are_doubtful),
+        cmocka_unit_test(lines_of_slices_in_turn_are_as_far_apart_as_there_are_slices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
