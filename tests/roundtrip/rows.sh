@@ -91,6 +91,15 @@ def untold(all, caches):
     caches["texture_l1"]["shared_with"] = ["local_l1"]
 write("untold", untold)
 
+def alone(all, caches): # local memory tells sets that differ, and neither their number nor a line
+    untold(all, caches)
+    local = caches["local_l1"]
+    missing(local, "sets", "ways", "line")
+    local.update(size=value(11 * 128), ways_per_set=[2, 3, 2, 4], set_index={"kind": "bits", "masks": ["0x80", "0x100"], "confidence": 0.9, "evidence": "l2.1"})
+    local["shared_with"] = []
+    caches["texture_l1"]["shared_with"] = []
+write("alone", alone)
+
 def turned(by, **more): # sets as pages come to them, and no walk that says how many pages fit
     def change(all, caches):
         sets = [6, 5, 5, 8, 5, 7, 5]
@@ -145,6 +154,10 @@ over edge v100
 over untold gtx780
 holds untold l1_data 'sets: 48 '
 grep -q '^  texture: {.*l1: true}' untold.yaml || fail "textures that share with local memory have a cache of their own"
+over alone gtx780
+holds alone l1_data 'ways_per_set: \[2, 3, 2, 4\]'
+holds alone l1_data 'line: 128 B'
+holds alone l1_data 'index: {kind: bits, bits: \[7, 8\]}'
 over carved v100
 grep -q '^carveout: {choices: \[\]}' carved.yaml || fail "a division of less than the driver's shared memory"
 sed -n '/^  shared:/,/^  [a-rt-z]/p' carved.yaml | grep -q 'size: 49152 B' || fail "the driver's shared memory is lost"

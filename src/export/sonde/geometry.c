@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "util/bits.h"
 #include "util/glue/json_glue.h"
 
 /* Thresholds. Fixed by: the sizes of sim:a100 and sim:v100. */
@@ -14,11 +15,24 @@ static const struct {
                          hashed sets that are filled unevenly, has less */
 };
 
-/* Line and ways alone, with a size, give the sets. What is missing leaves it unknown. */
+/* Where sets of a told size were listed and no line was: what each of their ways holds. */
+static uint64_t line_of_sets(const json_t *cache, uint64_t otherwise)
+{
+    const json_t *list = json_object_get(cache, "ways_per_set");
+    uint64_t size = 0, ways = 0;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        ways += (uint64_t)json_integer_value(json_array_get(list, i));
+    }
+    bool is_told = saved_u64(&size, cache, "size") && ways > 0 && size % ways == 0;
+    return is_told && is_power_of_two(size / ways) ? size / ways : otherwise;
+}
+
+/* Line and ways alone, with a size, give the sets, and so do the ways of each. What is missing
+ * leaves it unknown. */
 void geometry_read(struct geometry *g, const json_t *cache, uint64_t line_else)
 {
     uint64_t size = 0;
-    *g = (struct geometry){.line = line_else};
+    *g = (struct geometry){.line = line_of_sets(cache, line_else)};
     saved_u64(&g->line, cache, "line");
     g->sector = g->line;
     saved_u64(&g->sector, cache, "fetch_granularity");
@@ -28,6 +42,7 @@ void geometry_read(struct geometry *g, const json_t *cache, uint64_t line_else)
     bool has_size = saved_u64(&size, cache, "size"), has_sets = saved_u64(&g->sets, cache, "sets");
     bool has_ways = saved_u64(&g->ways, cache, "ways");
     g->ways_per_set = json_object_get(cache, "ways_per_set");
+    g->sets = has_sets ? g->sets : json_array_size(g->ways_per_set);
     if (json_array_size(g->ways_per_set) && json_array_size(g->ways_per_set) == g->sets) {
         for (size_t i = 0; i < g->sets; i++) {
             uint64_t ways = (uint64_t)json_integer_value(json_array_get(g->ways_per_set, i));
