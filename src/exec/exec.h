@@ -364,6 +364,21 @@ bool exec_program_calls_runtime(const struct exec_program *program);
 bool exec_program_ctas_are_apart(const struct exec_program *program);
 /* Whether it has instructions that other CTAs of the cluster see, or that wait for them. */
 bool exec_program_uses_clusters(const struct exec_program *program);
+/*
+ * What decides where a launch of the program branches, and which bytes and banks it reaches, beside
+ * its shape: parameters, and what some loads of device memory find. Where all of these are the same
+ * as in another launch, it branches and reaches the same.
+ */
+struct exec_steering {
+    bool known;      /* else nothing is said */
+    uint8_t *loads;  /* by pc: 1, a load of device memory whose value steers */
+    uint8_t *params; /* by byte of the parameters: likewise */
+    uint32_t param_bytes;
+    bool reads_constants; /* with any load, which then does not steer */
+};
+int exec_steering_create(struct exec_steering *out,
+                         const struct exec_program *program); /* SONDE_ENOMEM; to be freed */
+void exec_steering_free(struct exec_steering *steering);
 /* The most register slots of 4 bytes a lane in any function that is reached. */
 uint32_t exec_program_slot_count(const struct exec_program *program);
 /* The most predicates of a lane, likewise. */

@@ -71,6 +71,10 @@ int decode_untimed(struct decoder *d);
 /* quick.c: uop->quick of all, before decode_untimed() */
 void decode_quick(struct exec_program *program);
 
+/* The same file: whether a run function changes registers of its warp and nothing else, each lane
+ * its own. */
+bool decode_changes_registers(uop_run *run);
+
 /* The same file: program->needs_zero. */
 bool decode_needs_zero(const struct exec_program *program);
 

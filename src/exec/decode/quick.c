@@ -24,8 +24,7 @@ static bool is_among(uop_run *run, uop_run *const *list, size_t count)
     return false;
 }
 
-/* What changes registers of its warp and nothing else, each lane its own. */
-static bool changes_registers(uop_run *run)
+bool decode_changes_registers(uop_run *run)
 {
     static uop_run *const list[] = {run_lanes,  run_select, run_pred_logic,  run_compare,
                                     run_set,    run_float,  run_convert,     run_pack,
@@ -72,7 +71,7 @@ static enum uop_quick quick_of(const struct uop *uop)
         return !uop->specials && uop->memory->shape != DIRECT_NEVER ? quick_access(uop) : QUICK_NO;
     if (run == run_lanes && !uop->specials)
         return quick_loop(uop);
-    return changes_registers(run) && !reads_time(uop) ? QUICK_REGISTERS : QUICK_NO;
+    return decode_changes_registers(run) && !reads_time(uop) ? QUICK_REGISTERS : QUICK_NO;
 }
 
 void decode_quick(struct exec_program *program)
@@ -87,7 +86,7 @@ static bool reads_own_lanes(const struct uop *uop)
     static uop_run *const list[] = {run_memory, run_branch, run_exit,
                                     run_nop,    run_fence,  run_barrier};
     uop_run *run = uop->specials || uop->whole ? uop->inner : uop->run;
-    return changes_registers(run) || is_among(run, list, sizeof list / sizeof *list);
+    return decode_changes_registers(run) || is_among(run, list, sizeof list / sizeof *list);
 }
 
 bool decode_needs_zero(const struct exec_program *program)

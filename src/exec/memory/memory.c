@@ -267,6 +267,11 @@ int exec_memory_unmap(struct exec_memory *memory, uint64_t address)
     return SONDE_OK;
 }
 
+uint64_t exec_memory_changes(const struct exec_memory *memory)
+{
+    return memory->changes;
+}
+
 void exec_memory_discard(struct exec_memory *memory, uint64_t address, uint64_t bytes)
 {
     if (exec_memory_in_range(memory, address, bytes))

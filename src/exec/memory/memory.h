@@ -24,6 +24,8 @@ void exec_memory_destroy(struct exec_memory *memory);
 
 /* Map [address, address + bytes) as valid. rt chooses addresses; SONDE_EINPUT if it overlaps. */
 int exec_memory_map(struct exec_memory *memory, uint64_t address, uint64_t bytes);
+/* How often that and the next have been done. */
+uint64_t exec_memory_changes(const struct exec_memory *memory);
 /* Forget the mapping that starts at `address`; its bytes read as zero when they are mapped again.
  */
 int exec_memory_unmap(struct exec_memory *memory, uint64_t address);
