@@ -4,12 +4,15 @@
  * memory is put back as it was, L2 is brought to what the launches before have left, and the launch
  * happens with timing; else what was executed stays, and its time is an estimate.
  *
+ * A launch that does again what one before did is known before it is executed (sample/again.h).
+ *
  * Left as they are, with timing: launches beside which others may run; kernels that read clocks,
  * call the driver or reach memory when they issue; those whose blocks wait for each other, or that
  * fault, which is found by executing them.
  */
 #include "rt/sampling.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +49,13 @@ static bool is_sampled(struct rt_kernel *kernel)
         kernel->sampled = may_be_taken_back(kernel->program) ? KERNEL_SAMPLED : KERNEL_NOT_SAMPLED;
     }
     return kernel->sampled == KERNEL_SAMPLED;
+}
+
+/* That no other kernel had before it in its place. */
+static uint64_t id_of(struct rt *rt, struct rt_kernel *kernel)
+{
+    kernel->sampled_id = kernel->sampled_id ? kernel->sampled_id : ++rt->sampled_kernels;
+    return kernel->sampled_id;
 }
 
 /* What launches of one stratum have in common beside their counts. */
@@ -219,6 +229,29 @@ static int decide(struct rt *rt, struct sampling *sampling, const struct rt_kern
     return rc;
 }
 
+/* A launch of which all is known but its results. Where it faults it will do so with timing. */
+static int do_again(struct rt *rt, struct sampling *sampling, struct rt_kernel *kernel,
+                    const struct exec_launch *run)
+{
+    struct exec_run_options options = {.interrupt = rt->cancel};
+    if (trail_redo(rt->trail, run)) {
+        return 0;
+    }
+    int rc = exec_run_launch_with(run, &options);
+    assert(rc != 0 || (options.warp_insns == sampling->warp_insns &&
+                       options.thread_insns == sampling->thread_insns));
+    if (rc == 0) {
+        trail_redone(rt->trail, run);
+    }
+    if (rc == 0 || rc == SONDE_EINTERRUPTED || rc == SONDE_ENOMEM) {
+        return rc;
+    }
+    sampler_stopped(rt->sampler, sampling->ticket, 0);
+    sampling->what = SAMPLING_WHOLE;
+    kernel->sampled = KERNEL_NOT_SAMPLED;
+    return 0;
+}
+
 int sampling_begin(struct rt *rt, struct sampling *sampling, struct rt_kernel *kernel,
                    struct exec_launch *run, bool alone)
 {
@@ -227,8 +260,15 @@ int sampling_begin(struct rt *rt, struct sampling *sampling, struct rt_kernel *k
         return 0;
     }
     struct exec_run_options options = {.interrupt = rt->cancel};
+    if (trail_again(rt->trail, run, id_of(rt, kernel), &options.warp_insns,
+                    &options.thread_insns)) {
+        int rc = decide(rt, sampling, kernel, run, &options);
+        return rc == 0 && sampling->what == SAMPLING_ESTIMATES ? do_again(rt, sampling, kernel, run)
+                                                               : rc;
+    }
     int rc = execute(run, rt, &options);
     if (rc == 0) {
+        trail_write_down(rt->trail, options.warp_insns, options.thread_insns);
         return decide(rt, sampling, kernel, run, &options);
     }
     take_back(rt);

@@ -91,12 +91,13 @@ struct rt {
     uint64_t heap_address;
     uint64_t grid_workspace; /* of cooperative launches; 0: none yet */
     struct queue *queue;
-    struct check *check;     /* NULL: nobody checks */
-    struct sampler *sampler; /* NULL: every launch is simulated as a whole */
-    struct trail *trail;     /* of the launch that is sampled */
-    int fault_code;          /* of the first error that sticks; 0: none */
-    bool fault_told;         /* to the host: from then on it is an earlier one */
-    char *fault;             /* its text */
+    struct check *check;      /* NULL: nobody checks */
+    struct sampler *sampler;  /* NULL: every launch is simulated as a whole */
+    struct trail *trail;      /* of the launch that is sampled */
+    uint64_t sampled_kernels; /* that have been looked at */
+    int fault_code;           /* of the first error that sticks; 0: none */
+    bool fault_told;          /* to the host: from then on it is an earlier one */
+    char *fault;              /* its text */
 };
 
 struct rt_module {
@@ -115,6 +116,7 @@ struct rt_kernel {
     const struct ptx_func *func;
     struct exec_program *program;
     enum { KERNEL_NOT_LOOKED_AT, KERNEL_SAMPLED, KERNEL_NOT_SAMPLED } sampled;
+    uint64_t sampled_id; /* of those that are looked at: its own, 1 and up */
 };
 
 /* occupancy.c: the choice with the least shared memory that is at least this much */

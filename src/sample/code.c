@@ -48,7 +48,8 @@ int code_create(struct code **out, const struct exec_program *program)
     code->blocks = calloc(length, sizeof *code->blocks);
     code->straight = calloc(length, sizeof *code->straight);
     if (!code->watch || !code->blocks || !code->straight ||
-        passes_create(&code->passes, length) < 0) {
+        passes_create(&code->passes, length) < 0 ||
+        exec_steering_create(&code->steering, program) < 0) {
         return error_memory();
     }
     watch_heads(code, program);
@@ -67,6 +68,7 @@ void code_destroy(struct code *code)
     free(code->straight);
     vec_free(&code->heads);
     passes_free(&code->passes);
+    exec_steering_free(&code->steering);
     free(code);
 }
 

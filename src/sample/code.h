@@ -21,6 +21,7 @@ struct code {
     uint32_t *straight; /* by pc: instructions up to the next basic block */
     VEC(struct code_head) heads;
     struct passes passes;
+    struct exec_steering steering;
     struct exec_counts counts;
 };
 

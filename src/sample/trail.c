@@ -2,11 +2,12 @@
  * Stamps and what is needed to take a launch back. A word for each line of the whole range, of
  * which the host's kernel provides what is used:
  *
- *     31                        2 1     0
- *     | stamp of the last block | dirty | saved |
+ *     31                        3   2        1       0
+ *     | stamp of the last block | steers | dirty | saved |
  *
  * A block has one stamp; lines of one block keep no order. `saved`: the launch on its way has
- * written the line, and what was there is kept.
+ * written the line, and what was there is kept. `steers`: what lies in the line steers the
+ * launch, which is being written down (again.h).
  *
  * Left out: textures' texels, which only count as accesses; what instructions do without an access
  * or a call of touches(), for which the caller does not ask.
@@ -22,6 +23,7 @@
 #include "exec/memory/memory.h"
 #include "exec/ops.h"
 #include "exec/program.h"
+#include "sample/again.h"
 #include "sample/code.h"
 #include "sample/inside.h"
 #include "sample/terms.h"
@@ -33,13 +35,14 @@ _Static_assert(TRAIL_LINE_BYTES == 1 << LINE_SHIFT && DIRECT_LINE_BYTES == TRAIL
                "lines are told by their numbers");
 #define SAVED 1u
 #define DIRTY 2u
-#define STAMP_SHIFT 2
+#define STEERS 4u
+#define STAMP_SHIFT 3
 #define LINES_WORTH 4
 
 static const struct {
-    uint32_t stamp_most;    /* of 30 bits */
+    uint32_t stamp_most;    /* of 29 bits */
     uint64_t recent_shares; /* lines that are remembered, in parts of what the cache holds */
-} limits = {.stamp_most = (1u << 30) - 2, .recent_shares = LINES_WORTH};
+} limits = {.stamp_most = (1u << 29) - 2, .recent_shares = LINES_WORTH};
 
 struct touched {
     uint64_t line;
@@ -76,6 +79,12 @@ struct trail {
     struct trail_counts before; /* likewise */
     VEC(struct inside_block) each;
     bool failed;
+    struct again_all again;
+    struct again *next, *written; /* what the next launch, and this one, is written down as */
+    struct again *repeated;       /* what this one does again; it is not executed */
+    bool results;                 /* whose results are to be kept */
+    bool outside;                 /* it has touched memory of the host */
+    bool unfit;                   /* what steers this one is not known */
 };
 
 static struct trail *trail_of(const struct exec_warp *warp)
@@ -116,13 +125,14 @@ static void touch_anew(struct trail *t, uint64_t line, bool writes)
         save(t, line);
         entry |= SAVED | DIRTY;
     }
-    t->line[line] = t->stamp << STAMP_SHIFT | (entry & (SAVED | DIRTY));
+    t->line[line] = t->stamp << STAMP_SHIFT | (entry & (SAVED | DIRTY | STEERS));
 }
 
 static inline void touch(struct trail *t, uint64_t line, bool writes)
 {
     if (line >= t->line_count) {
-        return; /* of the host's */
+        t->outside = true; /* of the host's */
+        return;
     }
     uint32_t entry = t->line[line];
     if (entry >> STAMP_SHIFT != t->stamp || (writes && !(entry & SAVED))) {
@@ -135,6 +145,49 @@ static void touch_range(struct trail *t, uint64_t address, uint64_t bytes, bool 
     uint64_t last = (address + bytes - 1 - t->base) >> LINE_SHIFT;
     for (uint64_t line = (address - t->base) >> LINE_SHIFT; line <= last; line++) {
         touch(t, line, writes);
+    }
+}
+
+/* ---- what steers ---- */
+
+static inline bool is_steered_by(const struct trail *t, uint32_t pc)
+{
+    return t->written && t->code->steering.loads[pc];
+}
+
+/* The line has been touched. */
+static void steers(struct trail *t, uint64_t line)
+{
+    if (line >= t->line_count || (t->line[line] & SAVED)) {
+        t->unfit = true;
+    } else if (!(t->line[line] & STEERS)) {
+        t->failed |= again_read(t->written, line, t->base) < 0;
+        t->line[line] |= STEERS;
+    }
+}
+
+static void range_steers(struct trail *t, uint64_t address, uint64_t bytes)
+{
+    uint64_t last = (address + bytes - 1 - t->base) >> LINE_SHIFT;
+    for (uint64_t line = (address - t->base) >> LINE_SHIFT; line <= last; line++) {
+        steers(t, line);
+    }
+}
+
+static void access_steers(struct trail *t, const struct exec_access *access, uint32_t mask)
+{
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        range_steers(t, access->address[lowest_lane(rest)], (uint64_t)access->bytes * access->vec);
+    }
+}
+
+static void reach_steers(struct trail *t, const struct direct_reach *reach)
+{
+    for (uint32_t i = 0; i < reach->spans; i++) {
+        range_steers(t, reach->span[i].first, reach->span[i].bytes);
+    }
+    for (uint32_t i = 0; !reach->spans && i < reach->lines; i++) {
+        steers(t, reach->line[i] - (t->base >> LINE_SHIFT));
     }
 }
 
@@ -170,9 +223,12 @@ static void global_access(struct trail *t, const struct exec_access *access, uin
         uint64_t first = access->address[0], end = access->address[WARP_LANES - 1] + bytes;
         t->counts.sectors += (end - 1) / DIRECT_SECTOR_BYTES - first / DIRECT_SECTOR_BYTES + 1;
         touch_range(t, first, end - first, writes);
-        return;
+    } else {
+        scattered(t, access->address, mask, bytes, writes);
     }
-    scattered(t, access->address, mask, bytes, writes);
+    if (is_steered_by(t, access->pc)) {
+        access_steers(t, access, mask);
+    }
 }
 
 static void reaches(struct exec_warp *warp, bool stores, const struct direct_reach *reach)
@@ -188,12 +244,14 @@ static void reaches(struct exec_warp *warp, bool stores, const struct direct_rea
         before = last;
         touch_range(t, span->first, span->bytes, stores);
     }
-    if (reach->spans) {
-        return;
+    if (!reach->spans) {
+        t->counts.sectors += reach->sectors;
+        for (uint32_t i = 0; i < reach->lines; i++) {
+            touch(t, reach->line[i] - (t->base >> LINE_SHIFT), stores);
+        }
     }
-    t->counts.sectors += reach->sectors;
-    for (uint32_t i = 0; i < reach->lines; i++) {
-        touch(t, reach->line[i] - (t->base >> LINE_SHIFT), stores);
+    if (is_steered_by(t, warp->pc)) {
+        reach_steers(t, reach);
     }
 }
 
@@ -335,7 +393,7 @@ static void released(struct exec_warp *warp, uint64_t warps, bool by_exit)
 
 /* ---- a launch ---- */
 
-const struct exec_observer *trail_begin(struct trail *t)
+static void begin(struct trail *t)
 {
     vec_clear(&t->touched);
     vec_clear(&t->saved);
@@ -350,6 +408,15 @@ const struct exec_observer *trail_begin(struct trail *t)
         t->oldest++;
     }
     t->gone = kept > 0 && t->epochs.count > 0 ? t->epochs.data[t->oldest].stamp : 1;
+    t->repeated = NULL;
+    t->unfit = t->outside = false;
+}
+
+const struct exec_observer *trail_begin(struct trail *t)
+{
+    begin(t);
+    t->written = t->next;
+    t->next = NULL;
     return &t->observer;
 }
 
@@ -365,6 +432,11 @@ uint64_t trail_ctas(const struct trail *t)
 
 void trail_counts(const struct trail *t, struct trail_counts *out)
 {
+    if (t->repeated) {
+        *out = t->repeated->counts;
+        out->missing = t->counts.missing;
+        return;
+    }
     *out = t->counts;
     out->passes = (uint64_t)(passes_sum(&t->code->passes) + 0.5);
     out->lines = t->touched.count;
@@ -373,11 +445,121 @@ void trail_counts(const struct trail *t, struct trail_counts *out)
     out->each = t->each.data;
 }
 
-static void forget_saved(struct trail *t)
+static void forget_flags(struct trail *t)
 {
     for (size_t i = 0; i < t->saved.count; i++) {
         t->line[t->saved.data[i]] &= ~SAVED;
     }
+    if (!t->written) {
+        return;
+    }
+    for (size_t i = 0; i < t->written->read.count; i++) {
+        t->line[t->written->read.data[i]] &= ~STEERS;
+    }
+    if (!t->written->known) {
+        again_clear(&t->again, t->written);
+    }
+    t->written = NULL;
+}
+
+/* ---- launches that do again what one before did ---- */
+
+/* The line is touched as the launch did then; the blocks of this one have stamps from `first` on.
+ */
+static void touch_again(struct trail *t, const struct again_line *line)
+{
+    uint32_t entry = t->line[line->line], stamp = entry >> STAMP_SHIFT;
+    t->counts.missing += stamp < t->gone;
+    t->touched.data[t->touched.count++] = (struct touched){line->line, entry};
+    uint32_t dirty = stamp > t->warmed && stamp >= t->gone ? entry & DIRTY : 0;
+    t->line[line->line] =
+        (t->first - 1 + line->block) << STAMP_SHIFT | dirty | (line->wrote ? DIRTY : 0);
+}
+
+static void repeat(struct trail *t, struct again *again)
+{
+    begin(t);
+    for (size_t i = 0; i < again->lines.count; i++) {
+        touch_again(t, &again->lines.data[i]);
+    }
+    t->stamp += (uint32_t)again->counts.ctas;
+    t->repeated = again;
+}
+
+bool trail_again(struct trail *t, const struct exec_launch *launch, uint64_t kernel,
+                 uint64_t *warp_insns, uint64_t *thread_insns)
+{
+    struct code *code = code_of(t, launch->program);
+    t->next = NULL;
+    if (!code || !code->steering.known || t->each_wanted || launch->cooperative ||
+        launch->cluster[0] * launch->cluster[1] * launch->cluster[2] > 1) {
+        return false;
+    }
+    struct again *again = again_of(&t->again, launch, kernel, &code->steering);
+    if (!again) {
+        return false;
+    }
+    if (again_is_same(again, t->base) && again->counts.ctas < limits.stamp_most - t->stamp &&
+        vec_reserve(&t->touched, again->lines.count) == 0) {
+        repeat(t, again);
+        *warp_insns = again->warp_insns;
+        *thread_insns = again->thread_insns;
+        return true;
+    }
+    if (again_is_wanted(&t->again, again)) {
+        again_clear(&t->again, again);
+        t->next = again;
+    }
+    return false;
+}
+
+bool trail_redo(struct trail *t, const struct exec_launch *launch)
+{
+    bool done = again_redo(t->repeated, launch);
+    t->results = !done && again_results_begin(&t->again, t->repeated, launch);
+    return done;
+}
+
+void trail_redone(struct trail *t, const struct exec_launch *launch)
+{
+    if (t->results) {
+        again_results_end(t->repeated, launch);
+    }
+}
+
+static int write_lines(const struct trail *t, struct again *again)
+{
+    int rc = vec_reserve(&again->lines, t->touched.count);
+    for (size_t i = 0; rc == 0 && i < t->touched.count; i++) {
+        uint64_t line = t->touched.data[i].line;
+        uint32_t entry = t->line[line], block = (entry >> STAMP_SHIFT) - t->first + 1;
+        again->lines.data[again->lines.count++] =
+            (struct again_line){.line = line, .block = block, .wrote = entry & SAVED};
+    }
+    return rc;
+}
+
+void trail_write_down(struct trail *t, uint64_t warp_insns, uint64_t thread_insns)
+{
+    struct again *again = t->written;
+    if (!again || t->unfit) {
+        t->code->steering.known &= !again;
+        return;
+    }
+    struct trail_counts counts;
+    trail_counts(t, &counts);
+    uint64_t *blocks = malloc((counts.length + 1) * sizeof *blocks);
+    if (!blocks || write_lines(t, again) < 0) {
+        free(blocks);
+        return;
+    }
+    memcpy(blocks, counts.blocks, counts.length * sizeof *blocks);
+    counts.blocks = blocks;
+    again->counts = counts;
+    again->warp_insns = warp_insns;
+    again->thread_insns = thread_insns;
+    again->closed = !t->outside && !t->code->steering.reads_constants;
+    again_keep(&t->again, again);
 }
 
 static int by_stamp(const void *a, const void *b)
@@ -421,7 +603,7 @@ static void note_epoch(struct trail *t)
 
 void trail_keep(struct trail *t)
 {
-    forget_saved(t);
+    forget_flags(t);
     note_epoch(t);
     for (size_t i = 0; i < t->touched.count; i++) {
         /* What is remembered already has an entry. */
@@ -489,7 +671,7 @@ static void swap_entries(struct trail *t)
 
 void trail_take_back(struct trail *t, trail_touch *touch_line, void *ctx)
 {
-    forget_saved(t);
+    forget_flags(t);
     for (size_t i = 0; i < t->saved.count; i++) {
         memcpy((uint8_t *)(uintptr_t)(t->base + (t->saved.data[i] << LINE_SHIFT)),
                t->bytes + i * TRAIL_LINE_BYTES, TRAIL_LINE_BYTES);
@@ -555,6 +737,7 @@ void trail_destroy(struct trail *t)
     for (size_t i = 0; i < t->codes.count; i++) {
         code_destroy(t->codes.data[i]);
     }
+    again_free(&t->again);
     vec_free(&t->codes);
     vec_free(&t->each);
     free(t);

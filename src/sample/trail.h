@@ -40,6 +40,20 @@ int trail_create(struct trail **out, const struct exec_memory *memory, uint64_t 
                  bool each);
 void trail_destroy(struct trail *trail); /* NULL is allowed */
 
+/*
+ * Whether the launch will do again what one before did (again.h), with the same counts: it is then
+ * as if it had been observed, but for its results; one of keep and take_back follows. `kernel`
+ * names its program: a number that no other has had.
+ */
+bool trail_again(struct trail *trail, const struct exec_launch *launch, uint64_t kernel,
+                 uint64_t *warp_insns, uint64_t *thread_insns);
+/* It was, and is now to happen. Whether its results were known as well, and are there; else it is
+ * executed, and the trail told when it has ended without an error. */
+bool trail_redo(struct trail *trail, const struct exec_launch *launch);
+void trail_redone(struct trail *trail, const struct exec_launch *launch);
+/* It was not so; all of the launch has been observed since, before keep or take_back. */
+void trail_write_down(struct trail *trail, uint64_t warp_insns, uint64_t thread_insns);
+
 /* A launch begins: to be its observer; then one of keep and take_back. */
 const struct exec_observer *trail_begin(struct trail *trail);
 /* Whether it did what cannot be followed; then it can only be taken back. */
