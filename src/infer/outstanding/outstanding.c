@@ -362,8 +362,9 @@ static int set_requests(struct study *s, struct bounds b, double confidence, con
     }
     /* An entry serves all lanes: shown where full warps fill the table alike, else concluded. */
     bool shown = false;
-    int rc = s->yard.hit ? 0 : try_full_warps(s, &shown, ceil(b.low));
-    struct bounds all = {.low = ceil(b.low) * OUT_WARP, .high = ceil(b.low) * OUT_WARP};
+    double low = ceil(b.low - 1e-9), high = floor(b.high + 1e-9);
+    int rc = s->yard.hit || low < high ? 0 : try_full_warps(s, &shown, low);
+    struct bounds all = {.low = low * OUT_WARP, .high = high * OUT_WARP};
     set_size(&out->max_requests, &out->max_requests_least, all,
              shown ? confidence : 0.7 * confidence, "1", id);
     return rc;
