@@ -292,7 +292,8 @@ static const struct tlb_result *dissect(struct gpu *gpu, size_t level)
                                     .only = "tlbs",
                                     .max_window = gpu->window ? gpu->window : WINDOW,
                                     .max_footprint_bytes = UINT64_C(1) << 30,
-                                    .max_mapped_bytes = gpu->memory ? gpu->memory : UINT64_C(1) << 30};
+                                    .max_mapped_bytes =
+                                        gpu->memory ? gpu->memory : UINT64_C(1) << 30};
     struct trace_source source = {.get = get, .ctx = gpu};
     for (size_t k = 0; k < 2; k++) {
         memset(gpu->level[k].page, 0xff, sizeof gpu->level[k].page);
