@@ -238,9 +238,10 @@ static int do_again(struct rt *rt, struct sampling *sampling, struct rt_kernel *
         return 0;
     }
     int rc = exec_run_launch_with(run, &options);
-    assert(rc != 0 || (options.warp_insns == sampling->warp_insns &&
-                       options.thread_insns == sampling->thread_insns));
-    if (rc == 0) {
+    bool alike = options.warp_insns == sampling->warp_insns &&
+                 options.thread_insns == sampling->thread_insns;
+    assert(rc != 0 || alike);
+    if (rc == 0 && alike) { /* else nothing is repeated that was taken for the same */
         trail_redone(rt->trail, run);
     }
     if (rc == 0 || rc == SONDE_EINTERRUPTED || rc == SONDE_ENOMEM) {

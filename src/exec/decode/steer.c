@@ -2,7 +2,8 @@
  * What steers a program: what its branches, addresses and guards are computed from. Found backwards
  * from these, register by register, on all paths together. Where that comes to a load of shared or
  * local memory, all that is stored there steers; where to a load of device memory, that one is
- * told. Instructions that this file does not know, calls and what atomics return are not followed.
+ * told. Instructions that this file does not know, calls, what atomics return and carries, which
+ * lie in no register, are not followed.
  */
 #include <stdlib.h>
 
@@ -142,7 +143,7 @@ static void look(struct steer *s, uint32_t pc)
         together(s, insn);
     else if (run == run_branch || run == run_exit || run == run_barrier)
         mark_all(s, insn);
-    else if (decode_changes_registers(run))
+    else if (run != run_carry && decode_changes_registers(run))
         plain(s, insn);
     else if (run != run_nop && run != run_fence)
         s->unknown = true;

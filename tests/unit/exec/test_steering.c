@@ -97,7 +97,7 @@ static void a_shuffled_value_steers_where_its_result_does(void **state)
            true, 1, "p");
 }
 
-static void results_of_atomics_grids_numbers_and_constants_are_not_followed(void **state)
+static void results_of_atomics_grids_numbers_constants_and_carries_are_not_followed(void **state)
 {
     (void)state;
     expect(AT_P "atom.global.add.u32 %r2, [%d1], 1;\nsetp.eq.u32 %p1, %r2, 4;\n@%p1 bra L;\n"
@@ -106,6 +106,9 @@ static void results_of_atomics_grids_numbers_and_constants_are_not_followed(void
     expect(AT_P "atom.global.add.u32 %r2, [%d1], 1;\nst.global.u32 [%d1], %r2;", true, 0, "p");
     expect(AT_P "ld.const.u32 %r2, [fixed];\nsetp.eq.u32 %p1, %r2, 4;\n@%p1 bra L;\n"
                 "st.global.u32 [%d1], 0;\nL:",
+           false, 0, "");
+    expect(AT_P "ld.global.u32 %r2, [%d1];\nadd.cc.u32 %r2, %r2, -1;\naddc.u32 %r3, 0, 0;\n"
+                "setp.eq.u32 %p1, %r3, 0;\n@%p1 bra L;\nst.global.u32 [%d1], 0;\nL:",
            false, 0, "");
     expect(AT_P "mov.u64 %d2, %gridid;\nst.global.u64 [%d1], %d2;", false, 0, "");
 }
@@ -118,7 +121,7 @@ int main(void)
         cmocka_unit_test(a_selection_does_not),
         cmocka_unit_test(what_comes_by_way_of_shared_memory_steers_too),
         cmocka_unit_test(a_shuffled_value_steers_where_its_result_does),
-        cmocka_unit_test(results_of_atomics_grids_numbers_and_constants_are_not_followed),
+        cmocka_unit_test(results_of_atomics_grids_numbers_constants_and_carries_are_not_followed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
