@@ -102,7 +102,7 @@ static int make_slots(struct again_all *all)
 static struct again *add(struct again_all *all, uint64_t hash, size_t at)
 {
     struct again *again = calloc(1, sizeof *again);
-    uint8_t *key = malloc(all->key_bytes);
+    uint8_t *key = malloc(all->key_bytes + 1);
     if (!again || !key || vec_push(&all->list, again) < 0) {
         free(again);
         free(key);

@@ -77,12 +77,12 @@ static void steered_load(struct steer *s, uint32_t pc)
     const struct uop_memory *memory = s->program->uops[pc].memory;
     bool scratch = memory->space == SPACE_SHARED || memory->space == SPACE_LOCAL,
          generic = memory->space == SPACE_NONE;
-    if (memory->kind != ACCESS_LOAD) {
-        s->unknown = true; /* what an atomic returns */
-    } else if (memory->space == SPACE_PARAM || generic) {
+    bool followed =
+        scratch || generic || memory->space == SPACE_PARAM || memory->space == SPACE_GLOBAL;
+    /* Not what an atomic returns, nor constants, of which observers are not told. */
+    s->unknown |= memory->kind != ACCESS_LOAD || !followed;
+    if (memory->kind == ACCESS_LOAD && (memory->space == SPACE_PARAM || generic)) {
         note_parameters(s, memory);
-    } else if (memory->space != SPACE_GLOBAL && !scratch) {
-        s->unknown = true; /* constants, of which observers are not told */
     }
     s->out->loads[pc] = memory->space == SPACE_GLOBAL || generic;
     if ((scratch || generic) && !s->scratch)
