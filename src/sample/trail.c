@@ -542,8 +542,11 @@ static int write_lines(const struct trail *t, struct again *again)
 void trail_write_down(struct trail *t, uint64_t warp_insns, uint64_t thread_insns)
 {
     struct again *again = t->written;
-    if (!again || t->unfit) {
-        t->code->steering.known &= !again;
+    if (!again) {
+        return;
+    }
+    if (t->unfit) {
+        t->code->steering.known = false;
         return;
     }
     struct trail_counts counts;

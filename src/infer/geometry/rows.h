@@ -35,8 +35,9 @@ bool rows_fit(struct row_fit *out, const uint32_t *lines, size_t count);
 uint32_t rows_block(const struct row_fit *fit, const uint32_t *lines, size_t count);
 
 /*
- * How far apart in their rows lines of a set lie: a number of lines that divides a row, and all
- * their distances. 1: anywhere, as where they are hashed. More: lines come to slices in turn.
+ * How far apart in their rows lines of a set lie, none of them before the first: a number of lines
+ * that divides a row, and all their distances. 1: anywhere, as where they are hashed. More: lines
+ * come to slices in turn.
  */
 uint32_t rows_apart(const struct row_fit *fit, const uint32_t *lines, size_t count);
 
