@@ -18,7 +18,7 @@
 /* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
 static const struct {
     unsigned pages, blocks, least_cycles, second_lines, own_run;
-    double share, second_share, alone_share, alike;
+    double share, second_share;
 } limits = {
     .pages = 4,         /* pages of the walk: every level of translation holds so few */
     .blocks = 16,       /* blocks of 4 KiB of a page that are used: 64 KiB */
@@ -28,8 +28,6 @@ static const struct {
     .own_run = 600000,   /* requests: apart from those of all other walks. Chosen */
     .second_lines = 3,   /* lines from an element to the one before it */
     .second_share = 0.2, /* share of the slow elements: so many may be slow for their data */
-    .alone_share = 0.5,  /* the same: so many are, and it is not translation that is slow. Chosen */
-    .alike = 0.25, /* share of what a miss takes, by which two kinds of rows may differ. Chosen */
 };
 
 /* So many lines, or the fewest more that fill blocks of all pages. */
@@ -78,30 +76,13 @@ int tlb_learn_data(struct tlb_lab *tl, size_t lines, bool *learnt)
     return *learnt ? tlb_measure_data(tl, 2 * lines) : 0;
 }
 
-/* Pages that are walked by two lines each: which of these are slow. */
-struct pairs {
-    size_t first, second;
-    double takes; /* slow second lines, the median */
-};
-
-static double median_of_second(struct tlb_view *view, double least)
-{
-    size_t count = 0;
-    for (size_t i = 1; i < view->count; i += 2) {
-        if (view->excess[i] > least) {
-            view->excess[count++] = view->excess[i];
-        }
-    }
-    view->count = count;
-    return count ? tlb_view_quantile(view, 0.5) : 0;
-}
-
-static int count_slow(struct tlb_lab *tl, struct pairs *out, const struct tlb_level *level,
-                      uint64_t stride, size_t pages)
+/* Slow first and second lines of pages that are walked by two lines each. */
+static int count_slow(struct tlb_lab *tl, size_t *first, size_t *second,
+                      const struct tlb_level *level, uint64_t stride, size_t pages)
 {
     struct tlb_ring ring = {.count = 2 * pages};
     struct tlb_view view;
-    *out = (struct pairs){0};
+    *first = *second = 0;
     ring.unit = malloc(ring.count * sizeof *ring.unit);
     if (!ring.unit) {
         return error_memory();
@@ -118,10 +99,9 @@ static int count_slow(struct tlb_lab *tl, struct pairs *out, const struct tlb_le
     /* The second one's translation is at hand in the first level. */
     double half = (tl->data_cycles > 0 ? tl->data_cycles : level->penalty) / 2;
     for (size_t i = 0; i < view.count; i++) {
-        out->first += i % 2 == 0 && view.slow[i];
-        out->second += i % 2 == 1 && view.excess[i] > half;
+        *first += i % 2 == 0 && view.slow[i];
+        *second += i % 2 == 1 && view.excess[i] > half;
     }
-    out->takes = median_of_second(&view, half);
     tlb_view_free(&view);
     return 0;
 }
@@ -129,48 +109,26 @@ static int count_slow(struct tlb_lab *tl, struct pairs *out, const struct tlb_le
 int tlb_ask_second_lines(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
                          uint64_t stride, size_t pages)
 {
-    struct pairs slow;
-    int rc = count_slow(tl, &slow, level, stride, pages);
-    *data = rc || slow.first < 2 || (double)slow.second > limits.second_share * (double)slow.first;
-    return rc;
-}
-
-/* The same where L2 was not seen to miss a line so far; nothing is slow in what a recording lacks.
- */
-static int count_apart(struct tlb_lab *tl, struct pairs *out, const struct tlb_level *level,
-                       uint64_t stride, uint64_t reach)
-{
-    const uint32_t run = tl->run;
-    bool lacks;
-    if (tl->data_cycles > 0 || tl->rough) {
-        return 0;
-    }
-    tl->run += limits.own_run;
-    int rc = count_slow(tl, out, level, stride, (size_t)(reach / stride));
-    rc = tlb_end_apart(tl, &lacks, run, rc);
-    if (lacks) {
-        *out = (struct pairs){0};
-    }
+    size_t first, second;
+    int rc = count_slow(tl, &first, &second, level, stride, pages);
+    *data = rc || first < 2 || (double)second > limits.second_share * (double)first;
     return rc;
 }
 
 int tlb_is_missing_lines(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
                          uint64_t reach)
 {
-    struct pairs slow = {0};
-    int rc = count_apart(tl, &slow, level, level->page, reach);
+    const uint32_t run = tl->run;
+    size_t first, second;
+    bool lacks;
+    *data = false;
+    if (tl->data_cycles > 0 || tl->rough) {
+        return 0;
+    }
+    tl->run += limits.own_run;
+    int rc = count_slow(tl, &first, &second, level, level->page, (size_t)(reach / level->page));
+    rc = tlb_end_apart(tl, &lacks, run, rc);
     /* Where nothing is slow this time, nothing is missing. */
-    *data = rc == 0 && (double)slow.second > limits.second_share * fmax(2, (double)slow.first);
-    return rc;
-}
-
-int tlb_is_lines_alone(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
-                       uint64_t stride, uint64_t reach, size_t shown)
-{
-    struct pairs slow = {0};
-    int rc = count_apart(tl, &slow, level, stride, reach);
-    double least = limits.alone_share * fmax(2, (double)(slow.first > shown ? slow.first : shown));
-    double differ = limits.alike * level->penalty + tl->record_noise;
-    *data = rc == 0 && (double)slow.second > least && fabs(slow.takes - level->penalty) <= differ;
+    *data = rc == 0 && !lacks && (double)second > limits.second_share * fmax(2, (double)first);
     return rc;
 }

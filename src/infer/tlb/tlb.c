@@ -353,53 +353,10 @@ static int measure_behind(struct tlb_lab *tl, struct tlb_result *out, struct tlb
     return rc;
 }
 
-/*
- * Is what shows as the first level lines that L2 misses, and nothing else? Longer walks, for its
- * page, may have shown by now what such lines take (`known`: it was known before). Else lines of
- * the walk that showed the level are asked whose translation is at hand.
- */
-static int is_lines_alone(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
-                          const struct tlb_search *search, bool known)
-{
-    const struct tlb_level unlike = {.before = level->before};
-    const struct refusal why = tl->lab->why;
-    *data = !known && !level->like_data && tlb_is_data(tl, &unlike, search->median);
-    int rc = known || *data
-                 ? 0
-                 : tlb_is_lines_alone(tl, data, level, search->stride, search->reach, search->slow);
-    tl->lab->why = why;
-    return rc;
-}
-
-/*
- * The first level, with its page. Where it was missing lines alone, these count as such from here
- * on, and the search begins again; so it does where such lines have no page.
- */
-static int find_first(struct tlb_lab *tl, struct tlb_search *search, struct tlb_level *level)
-{
-    const struct tlb_search start = *search;
-    const struct tlb_level none = *level;
-    const bool known = tl->data_cycles > 0;
-    bool data = false;
-    int rc = tlb_find_first(tl, search, level);
-    bool shown = rc == 0 || (rc == INFER_UNDECIDED && tl->lab->why.status != ATTRIBUTE_ABSENT);
-    int asked = shown && search->slow > 0 ? is_lines_alone(tl, &data, level, search, known) : 0;
-    if (asked || !data) {
-        return asked ? asked : rc;
-    }
-    if (tl->data_cycles <= 0) {
-        tlb_take_for_data(tl, search->low_record, search->high_record);
-    }
-    tl->lab->why = (struct refusal){0};
-    *search = start;
-    *level = none;
-    return tlb_find_first(tl, search, level);
-}
-
 static int measure_first(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
                          struct tlb_search *search, bool *found)
 {
-    int rc = find_first(tl, search, level);
+    int rc = tlb_find_first(tl, search, level);
     *found = rc == 0;
     search->penalty = level->penalty;
     return rc ? rc : measure_level(tl, out, level, search, 0);

@@ -171,10 +171,6 @@ int tlb_ask_second_lines(struct tlb_lab *tl, bool *data, const struct tlb_level 
  * seen to miss any line so far. */
 int tlb_is_missing_lines(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
                          uint64_t reach);
-/* The same of a first level, of which so many pages were slow in a walk at that distance: are as
- * many lines slow whose translation is at hand, and by as much? */
-int tlb_is_lines_alone(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
-                       uint64_t stride, uint64_t reach, size_t shown);
 
 /* Pages from the first on that memory holds while a level's sets and policy are sought. */
 size_t tlb_pages_held(const struct tlb_lab *tl, const struct tlb_level *level);
