@@ -13,11 +13,12 @@
 
 /* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
 static const struct {
-    double all_share, second_share;
+    double all_share, second_share, alone_share;
     unsigned front_times, longest, again_run;
 } limits = {
     .all_share = 0.7,    /* share of the elements: they all miss */
     .second_share = 0.5, /* share of the elements' share: the second lines miss too */
+    .alone_share = 0.3,  /* share of the elements that are slow: no few by accident. Chosen */
     .longest =
         3, /* times the walk that shows the level: beyond, what misses is also data. Chosen */
     .again_run = 650000, /* requests: apart from those of all other walks. Chosen */
@@ -41,12 +42,18 @@ static int slow_shares(struct tlb_lab *tl, double *elements, double *second_shar
     }
     /* A longer walk than that which showed the level may miss the next one, too. */
     if (!distance && stride * count <= level->reach) {
+        double median;
         level->seen = tlb_view_quantile(&view, 0.5);
+        rc = tlb_view_slow(&view, &median);
+        bool enough = (double)slow[0] >= limits.alone_share * (double)count;
+        level->alone = rc == 0 && enough && (level->alone <= 0 || median < level->alone)
+                           ? median
+                           : level->alone;
     }
     tlb_view_free(&view);
     *elements = (double)slow[0] / (double)count;
     *second_share = (double)slow[1] / (double)count;
-    return 0;
+    return rc;
 }
 
 /* Elements of a walk of `reach` bytes. More where the level in front holds as many, for what it has
@@ -155,6 +162,7 @@ int tlb_page(struct tlb_lab *tl, struct tlb_level *level, uint64_t reach)
 {
     double share, second_share = 0;
     uint64_t longer, stride;
+    level->alone = 0;
     int rc = find_stride(tl, level, &stride, &longer, reach);
     if (rc) {
         return rc;

@@ -267,13 +267,23 @@ void tlb_believe(const struct tlb_lab *tl, struct tlb_search *search, struct tlb
 /*
  * Where nearly all elements of the walk that tells the page miss, their median says better what a
  * miss takes than the few did that showed the level, and were not told from noise.
+ *
+ * Where pages are longer than the distance of the walk that showed the level, that had several
+ * lines of each, more than L2 may hold: what took so long were misses of both. Fewer lines of the
+ * same pages tell what the level's takes.
  */
 static void believe_pages(const struct tlb_lab *tl, struct tlb_search *search,
                           struct tlb_level *level)
 {
     double seen = level->seen - level->before;
+    /* Of the last walk, where most miss in it. */
+    double alone = level->seen > level->threshold ? level->seen : level->alone;
     if (tl->noisy && seen > limits.believed * level->penalty) {
         tlb_believe(tl, search, level, level->seen, level->seen, level->seen);
+    } else if ((tl->noisy || tl->data_cycles > 0) && level->page > search->stride &&
+               alone > level->threshold &&
+               level->penalty > limits.believed * (alone - level->before)) {
+        tlb_believe(tl, search, level, alone, alone, alone);
     }
 }
 
@@ -340,7 +350,11 @@ int tlb_find_page(struct tlb_lab *tl, struct tlb_search *search, struct tlb_leve
         *level = coarse;
         return 0;
     }
-    return rc ? rc : tlb_page(tl, level, search->reach);
+    rc = rc ? rc : tlb_page(tl, level, search->reach);
+    if (rc == 0) {
+        believe_pages(tl, search, level);
+    }
+    return rc;
 }
 
 /*

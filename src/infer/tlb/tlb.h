@@ -83,6 +83,7 @@ struct tlb_level {
     double penalty;     /* of a miss beside a hit */
     uint64_t reach;     /* bytes of the walk that showed it */
     double seen;    /* median of the excess in the last walk of so many bytes at most (page.c) */
+    double alone;   /* least median of what was slow in such walks; 0: few were (page.c) */
     bool unchecked; /* other places of the pages were not walked */
     bool believed;  /* the penalty is of a walk that others do not repeat */
     bool like_data; /* a miss takes as long as missing data, and is no such thing */

@@ -639,6 +639,22 @@ static void other_work_now_and_then_hides_no_miss(void **state)
     }
 }
 
+/* The walk that shows the level has eight lines of each page, more than L2 holds, and both miss. */
+static void behind_noise_a_miss_takes_what_a_line_of_each_page_does(void **state)
+{
+    (void)state;
+    static struct data data; /* large */
+    data.lines = 200;
+    struct gpu gpu = {.level = {{.sets = 4, .ways = 10, .page_bytes = 8 * PAGE}},
+                      .strays = 0.0015,
+                      .data = &data};
+    const struct tlb_result *tlb = dissect(&gpu, 0);
+    assert_value(&tlb->page, 8.0 * PAGE);
+    assert_value(&tlb->entries, 40);
+    assert_value(&tlb->sets, 4);
+    assert_value(&tlb->miss_penalty, FIRST);
+}
+
 /* What SM 0 walked often stays there, whoever walks it again: new pages tell. */
 static void a_level_that_keeps_old_pages_tells_whom_it_serves(void **state)
 {
@@ -688,6 +704,7 @@ int main(void)
         cmocka_unit_test(twice_the_pages_of_a_single_set_tell_rules_apart),
         cmocka_unit_test(other_work_at_first_makes_no_lines_differ),
         cmocka_unit_test(other_work_now_and_then_hides_no_miss),
+        cmocka_unit_test(behind_noise_a_miss_takes_what_a_line_of_each_page_does),
         cmocka_unit_test(a_level_that_keeps_old_pages_tells_whom_it_serves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
