@@ -74,14 +74,15 @@ static int count_slow(struct tlb_lab *tl, size_t *slow, const struct tlb_level *
     return rc;
 }
 
-/* Pages of a walk of `reach` bytes; more, if memory has them, where the level in front would hold
- * so few: of what it holds this level is never asked. */
+/* Pages of a walk of `reach` bytes, of the last of which it may have a part; more, if memory has
+ * them, where the level in front would hold so few: of what it holds this level is never asked. */
 static size_t pages_of(const struct tlb_lab *tl, const struct tlb_level *level, uint64_t reach)
 {
-    size_t pages = (size_t)(reach / level->page), most = (size_t)(tl->limit_bytes / level->page);
+    size_t pages = (size_t)((reach + level->page - 1) / level->page);
+    size_t most = (size_t)(tl->limit_bytes / level->page);
     size_t least = level->in_front ? limits.front_times * level->in_front + limits.front_beside : 2;
-    least = least < most ? least : most;
-    return pages > least ? pages : least;
+    least = pages > least ? pages : least;
+    return least < most ? least : most;
 }
 
 static int ask_places(struct tlb_lab *tl, bool *holds, const struct tlb_level *level,

@@ -594,6 +594,19 @@ static void where_nothing_is_slow_no_line_is_missing(void **state)
     end_behind();
 }
 
+/* The walk that showed a level had one page too many, and of that one a part. */
+static void a_part_of_a_page_is_a_page_of_the_walk(void **state)
+{
+    (void)state;
+    bool holds = false;
+    struct tlb_lab *tl = begin_behind(1000);
+    struct tlb_level level = behind_first;
+    level.page = behind.gpu.level[1].page_bytes = 2 * PAGE;
+    assert_int_equal(tlb_is_translation(tl, &holds, &level, 201 * PAGE), 0);
+    assert_true(holds);
+    end_behind();
+}
+
 /* Noise makes each walk long; to find each page of a set by halves would take too many. */
 static void noise_does_not_hide_a_set_of_many_pages(void **state)
 {
@@ -695,6 +708,7 @@ int main(void)
         cmocka_unit_test(drawn_places_are_walked_where_l2_is_seen_to_hold_them),
         cmocka_unit_test(lines_that_l2_misses_are_no_pages),
         cmocka_unit_test(where_nothing_is_slow_no_line_is_missing),
+        cmocka_unit_test(a_part_of_a_page_is_a_page_of_the_walk),
         cmocka_unit_test(rows_of_memory_are_no_misses_of_a_level),
         cmocka_unit_test(fewer_entries_than_lines_of_a_group_show_where_lines_differ),
         cmocka_unit_test(fewer_and_longer_entries_show_where_lines_differ),
