@@ -60,6 +60,7 @@ struct gpu {
     uint32_t busy;           /* in a block of loads of twelve: what each takes longer at most */
     uint64_t loads;          /* so far */
     uint32_t window;         /* records of a launch; 0: WINDOW */
+    uint64_t memory;         /* bytes that are mapped at most; 0: 1 GiB */
     struct rng rng;
     struct traceset *set;
 };
@@ -166,7 +167,7 @@ static uint32_t load_of(struct gpu *gpu, uint64_t sm, uint64_t address)
                                                     : &gpu->level[0];
     struct tlb *second = &gpu->level[1];
     uint32_t cycles = HIT;
-    if (!ask(gpu, first, page_of(first, address))) {
+    if (first->sets && !ask(gpu, first, page_of(first, address))) {
         cycles += gpu->first ? gpu->first : FIRST;
         cycles += second->sets && !ask(gpu, second, page_of(second, address)) ? SECOND : 0;
     }
@@ -291,7 +292,8 @@ static const struct tlb_result *dissect(struct gpu *gpu, size_t level)
                                     .only = "tlbs",
                                     .max_window = gpu->window ? gpu->window : WINDOW,
                                     .max_footprint_bytes = UINT64_C(1) << 30,
-                                    .max_mapped_bytes = UINT64_C(1) << 30};
+                                    .max_mapped_bytes =
+                                        gpu->memory ? gpu->memory : UINT64_C(1) << 30};
     struct trace_source source = {.get = get, .ctx = gpu};
     for (size_t k = 0; k < 2; k++) {
         memset(gpu->level[k].page, 0xff, sizeof gpu->level[k].page);

@@ -18,7 +18,7 @@
 /* Thresholds. Fixed by: blind trials of translation alone (--only tlbs). */
 static const struct {
     unsigned pages, blocks, least_cycles, second_lines, own_run;
-    double share, second_share;
+    double share, second_share, alone_share, alone_most, first_share, alike;
 } limits = {
     .pages = 4,         /* pages of the walk: every level of translation holds so few */
     .blocks = 16,       /* blocks of 4 KiB of a page that are used: 64 KiB */
@@ -28,6 +28,11 @@ static const struct {
     .own_run = 600000,   /* requests: apart from those of all other walks. Chosen */
     .second_lines = 3,   /* lines from an element to the one before it */
     .second_share = 0.2, /* share of the slow elements: so many may be slow for their data */
+    .alone_share = 0.5,  /* share of what showed: so many second lines are slow as well. Chosen */
+    .alone_most = 1.5,   /* the same: more are slow because the walk has twice the lines. Chosen */
+    .first_share = 0.4,  /* the same: fewer first lines are dearer. A level's misses that come on
+                            top of those of L2, drawn alike, make it 0.75 at least */
+    .alike = 0.25,       /* share of what a miss takes, by which two kinds of rows differ. Chosen */
 };
 
 /* So many lines, or the fewest more that fill blocks of all pages. */
@@ -76,13 +81,31 @@ int tlb_learn_data(struct tlb_lab *tl, size_t lines, bool *learnt)
     return *learnt ? tlb_measure_data(tl, 2 * lines) : 0;
 }
 
-/* Slow first and second lines of pages that are walked by two lines each. */
-static int count_slow(struct tlb_lab *tl, size_t *first, size_t *second,
-                      const struct tlb_level *level, uint64_t stride, size_t pages)
+/* Pages that are walked by two lines each: how many lines are slow. */
+struct pairs {
+    size_t first, second;
+    double takes;  /* slow second lines, the median */
+    size_t dearer; /* pages whose first line takes longer than the second, by half a miss */
+};
+
+static double median_of_second(struct tlb_view *view, double least)
+{
+    size_t count = 0;
+    for (size_t i = 1; i < view->count; i += 2) {
+        if (view->excess[i] > least) {
+            view->excess[count++] = view->excess[i];
+        }
+    }
+    view->count = count;
+    return count ? tlb_view_quantile(view, 0.5) : 0;
+}
+
+static int count_slow(struct tlb_lab *tl, struct pairs *out, const struct tlb_level *level,
+                      uint64_t stride, size_t pages)
 {
     struct tlb_ring ring = {.count = 2 * pages};
     struct tlb_view view;
-    *first = *second = 0;
+    *out = (struct pairs){0};
     ring.unit = malloc(ring.count * sizeof *ring.unit);
     if (!ring.unit) {
         return error_memory();
@@ -99,9 +122,11 @@ static int count_slow(struct tlb_lab *tl, size_t *first, size_t *second,
     /* The second one's translation is at hand in the first level. */
     double half = (tl->data_cycles > 0 ? tl->data_cycles : level->penalty) / 2;
     for (size_t i = 0; i < view.count; i++) {
-        *first += i % 2 == 0 && view.slow[i];
-        *second += i % 2 == 1 && view.excess[i] > half;
+        out->first += i % 2 == 0 && view.slow[i];
+        out->second += i % 2 == 1 && view.excess[i] > half;
+        out->dearer += i % 2 == 1 && view.excess[i - 1] - view.excess[i] > half;
     }
+    out->takes = median_of_second(&view, half);
     tlb_view_free(&view);
     return 0;
 }
@@ -109,26 +134,46 @@ static int count_slow(struct tlb_lab *tl, size_t *first, size_t *second,
 int tlb_ask_second_lines(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
                          uint64_t stride, size_t pages)
 {
-    size_t first, second;
-    int rc = count_slow(tl, &first, &second, level, stride, pages);
-    *data = rc || first < 2 || (double)second > limits.second_share * (double)first;
+    struct pairs slow;
+    int rc = count_slow(tl, &slow, level, stride, pages);
+    *data = rc || slow.first < 2 || (double)slow.second > limits.second_share * (double)slow.first;
+    return rc;
+}
+
+/* The same, numbered apart; nothing is slow in what a recording lacks. */
+static int count_apart(struct tlb_lab *tl, struct pairs *out, const struct tlb_level *level,
+                       uint64_t stride, uint64_t reach)
+{
+    const uint32_t run = tl->run;
+    bool lacks;
+    tl->run += limits.own_run;
+    int rc = count_slow(tl, out, level, stride, (size_t)(reach / stride));
+    rc = tlb_end_apart(tl, &lacks, run, rc);
+    *out = lacks ? (struct pairs){0} : *out;
     return rc;
 }
 
 int tlb_is_missing_lines(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
                          uint64_t reach)
 {
-    const uint32_t run = tl->run;
-    size_t first, second;
-    bool lacks;
-    *data = false;
-    if (tl->data_cycles > 0 || tl->rough) {
-        return 0;
-    }
-    tl->run += limits.own_run;
-    int rc = count_slow(tl, &first, &second, level, level->page, (size_t)(reach / level->page));
-    rc = tlb_end_apart(tl, &lacks, run, rc);
+    struct pairs slow = {0};
+    bool asked = tl->data_cycles <= 0 && !tl->rough;
+    int rc = asked ? count_apart(tl, &slow, level, level->page, reach) : 0;
     /* Where nothing is slow this time, nothing is missing. */
-    *data = rc == 0 && !lacks && (double)second > limits.second_share * fmax(2, (double)first);
+    *data = rc == 0 && (double)slow.second > limits.second_share * fmax(2, (double)slow.first);
+    return rc;
+}
+
+int tlb_is_lines_alone(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
+                       uint64_t stride, uint64_t reach, size_t shown)
+{
+    struct pairs slow = {0};
+    int rc = tl->rough ? 0 : count_apart(tl, &slow, level, stride, reach);
+    double slow_lines = (double)slow.second, showed = fmax(2, (double)shown);
+    double differ = limits.alike * level->penalty + tl->record_noise;
+    *data = rc == 0 && slow_lines > limits.alone_share * showed &&
+            slow_lines < limits.alone_most * showed &&
+            (double)slow.dearer < limits.first_share * showed &&
+            fabs(slow.takes - level->penalty) <= differ;
     return rc;
 }

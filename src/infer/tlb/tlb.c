@@ -21,7 +21,8 @@
 static const struct {
     uint64_t first_stride;
     unsigned searches;
-    double least_excess, drift, sure, unchecked, unexplained, denied, least_behind, first_part;
+    double least_excess, drift, sure, unchecked, unexplained, denied, least_behind, first_part,
+        as_lines;
 } limits = {
     .first_stride = UINT64_C(2) << 20, /* bytes from page to page of the first walks */
     .searches = 3,                     /* for the level behind another, at most. Chosen */
@@ -34,6 +35,7 @@ static const struct {
     .unexplained = 0.85, /* confidence where no policy fits the sets */
     .denied = 1.5,       /* times the entries: so many pages would miss in any walk. Chosen */
     .least_behind = 0.1, /* of what a miss of the level before takes: less is noise. Chosen */
+    .as_lines = 0.5,   /* of a miss of L2: a walk's lines that take less did not miss it. Chosen */
     .first_part = 0.5, /* of the work that is left: for the sets and policy of the first. Chosen */
 };
 
@@ -353,10 +355,51 @@ static int measure_behind(struct tlb_lab *tl, struct tlb_result *out, struct tlb
     return rc;
 }
 
+/* What takes far less than a miss of L2 is none; where that is not known, anything may be. */
+static bool may_be_lines(const struct tlb_lab *tl, const struct tlb_level *level)
+{
+    const struct dissection *out = tl->lab->out;
+    const struct attribute *miss =
+        out->cache_count ? &out->caches[out->cache_count - 1].miss_penalty : NULL;
+    return !miss || miss->status != ATTRIBUTE_MEASURED ||
+           level->penalty > limits.as_lines * miss->value;
+}
+
+/*
+ * The first level, with its page. Where it was lines that L2 misses, these count as missing data
+ * from here on, and the search begins again; so it does where such lines have no page. Where L2 was
+ * seen before to miss lines, no such line passes for a level.
+ */
+static int find_first(struct tlb_lab *tl, struct tlb_search *search, struct tlb_level *level)
+{
+    const struct tlb_search start = *search;
+    const struct tlb_level none = *level;
+    const bool known = tl->data_cycles > 0;
+    bool data = false;
+    int rc = tlb_find_first(tl, search, level);
+    bool shown = rc == 0 || (rc == INFER_UNDECIDED && tl->lab->why.status != ATTRIBUTE_ABSENT);
+    if (known || !shown || search->slow == 0 || !may_be_lines(tl, level)) {
+        return rc;
+    }
+    const struct refusal why = tl->lab->why;
+    int asked = tlb_is_lines_alone(tl, &data, level, search->stride, search->reach, search->slow);
+    tl->lab->why = why;
+    if (asked || !data) {
+        return asked ? asked : rc;
+    }
+    if (tl->data_cycles <= 0) {
+        tlb_take_for_data(tl, search->low_record, search->high_record);
+    }
+    tl->lab->why = (struct refusal){0};
+    *search = start;
+    *level = none;
+    return tlb_find_first(tl, search, level);
+}
+
 static int measure_first(struct tlb_lab *tl, struct tlb_result *out, struct tlb_level *level,
                          struct tlb_search *search, bool *found)
 {
-    int rc = tlb_find_first(tl, search, level);
+    int rc = find_first(tl, search, level);
     *found = rc == 0;
     search->penalty = level->penalty;
     return rc ? rc : measure_level(tl, out, level, search, 0);

@@ -173,6 +173,15 @@ int tlb_ask_second_lines(struct tlb_lab *tl, bool *data, const struct tlb_level 
 int tlb_is_missing_lines(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
                          uint64_t reach);
 
+/*
+ * In a walk that showed `shown` slow elements in front of all levels: are these slow though their
+ * translation is at hand, and the lines that wait for translation, just before them, no slower?
+ * Then it is L2 that misses them, and no level, whatever it costs; what such a level's miss takes
+ * comes on top of what its line does.
+ */
+int tlb_is_lines_alone(struct tlb_lab *tl, bool *data, const struct tlb_level *level,
+                       uint64_t stride, uint64_t reach, size_t shown);
+
 /* Pages from the first on that memory holds while a level's sets and policy are sought. */
 size_t tlb_pages_held(const struct tlb_lab *tl, const struct tlb_level *level);
 

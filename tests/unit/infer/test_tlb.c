@@ -395,6 +395,37 @@ static void lines_that_share_a_set_of_l2_are_no_misses_of_a_level(void **state)
     assert_value(&tlb->entries, 22);
 }
 
+/* No level at all; lines beside each other all fit, those of pages share sets. */
+static void lines_that_l2_misses_alone_are_no_level(void **state)
+{
+    (void)state;
+    static const uint32_t sets[] = {850, 1999};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        static struct data data; /* large */
+        data = (struct data){.sets = sets[i]};
+        struct gpu gpu = {.data = &data, .memory = UINT64_C(7) << 30};
+        const struct tlb_result *tlb = dissect(&gpu, 0);
+        assert_false(tlb->present);
+        assert_int_equal(tlb->miss_penalty.status, ATTRIBUTE_ABSENT);
+    }
+}
+
+/* Where a level's miss takes as long, it takes that on top of what its line does. */
+static void a_level_beside_lines_that_l2_misses_shows(void **state)
+{
+    (void)state;
+    static const uint32_t sets[] = {850, 1999};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        static struct data data; /* large */
+        data = (struct data){.sets = sets[i]};
+        struct gpu gpu = {.level = {{.sets = 1, .ways = 100}}, .data = &data, .first = DATA};
+        const struct tlb_result *tlb = dissect(&gpu, 0);
+        assert_true(tlb->present);
+        assert_value(&tlb->page, (double)PAGE);
+        assert_value(&tlb->miss_penalty, DATA);
+    }
+}
+
 /* L2 holds 30 lines: more pages miss it, and what that costs depends on the row. */
 static void rows_of_memory_are_no_misses_of_a_level(void **state)
 {
@@ -712,6 +743,8 @@ int main(void)
         cmocka_unit_test(rows_of_memory_are_no_misses_of_a_level),
         cmocka_unit_test(fewer_entries_than_lines_of_a_group_show_where_lines_differ),
         cmocka_unit_test(fewer_and_longer_entries_show_where_lines_differ),
+        cmocka_unit_test(lines_that_l2_misses_alone_are_no_level),
+        cmocka_unit_test(a_level_beside_lines_that_l2_misses_shows),
         cmocka_unit_test(behind_a_level_that_keeps_what_it_has_all_entries_show),
         cmocka_unit_test(what_a_miss_of_two_parts_is_in_the_middle_costs_no_table),
         cmocka_unit_test(noise_does_not_hide_a_set_of_many_pages),
