@@ -1,7 +1,7 @@
 /*
  * Ways, line and sets of a cache behind another, from the parts of an array that are the lines of
- * one set (behind/parts.c). Parts that do not agree decide nothing: lines of different lengths, a
- * capacity that is no multiple of the ways.
+ * one set (behind/parts.c). Parts that do not agree decide nothing: lines of different lengths, or
+ * a capacity that is no multiple of the ways where the set could not be walked by itself.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,6 +105,26 @@ static void tell_hashed(struct level *level, const struct behind_parts *d)
     attribute_set(&level->result->line, (double)line, "B", limits.untried, id);
 }
 
+/*
+ * Those of a set that fills before the others do: its own are no ways of all. A set that was walked
+ * by itself is one all the same, and the others are filled by the index (geometry/sets.c).
+ */
+static void tell_unequal(struct level *level, const struct behind_parts *d)
+{
+    uint64_t line = d->span[0] * level->fit.stride;
+    char id[24], reason[160];
+    lab_evidence(level->lab, id, level->info->id,
+                 "chase op=%s: %llu B fit, one element more does without any one of %zu parts of "
+                 "%llu B, which by themselves do not fit: a set that fills before others",
+                 level->info->op, (unsigned long long)(fits_of(d) * level->fit.stride), d->count,
+                 (unsigned long long)line);
+    snprintf(reason, sizeof reason, "a set of %zu lines fills before others do", d->count - 1);
+    level->line.bytes = line;
+    level->fit.count = fits_of(d);
+    attribute_set(&level->result->line, (double)line, "B", limits.tried, id);
+    attribute_refuse(&level->result->ways, "1", reason);
+}
+
 /* Lines of the set come after each `sets` lines, all along the array: so they are numbered. */
 static void tell_regular(struct level *level, const struct behind_parts *d, uint64_t sets,
                          double confidence, const char *id)
@@ -134,12 +154,17 @@ static int conclude(struct level *level, struct behind_parts *d)
     if (rc) {
         return rc;
     }
-    if (!is_consistent(d) || (!is_whole(d) && !hashed)) {
+    const bool whole = is_whole(d), unequal = !whole && !hashed && level->filler;
+    if (!is_consistent(d) || (!whole && !hashed && !unequal)) {
         return lab_undecided(level->lab, "the parts of an array that make room for one more line "
                                          "do not look like the lines of a set");
     }
     if (hashed) {
         tell_hashed(level, d);
+        return 0;
+    }
+    if (unequal) {
+        tell_unequal(level, d);
         return 0;
     }
     uint64_t line = d->span[0] * level->fit.stride, bytes = fits_of(d) * level->fit.stride;

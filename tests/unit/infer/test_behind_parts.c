@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +39,9 @@ struct set {
 struct toy {
     uint32_t sets, kept; /* bytes from which on the cache in front keeps two elements; 0: none */
     struct set front, behind[MOST_SETS];
-    bool resists; /* a line that comes in goes first */
+    bool resists;       /* a line that comes in goes first */
+    uint32_t narrow;    /* all sets but this one have a way more; 0: none */
+    bool front_is_told; /* then a set is walked by itself */
     uint64_t loads;
 };
 
@@ -111,6 +114,12 @@ static int examine(struct toy *toy, struct cache_result *result, uint32_t ways, 
     struct toy_lab bench;
     toy_lab_open(&bench, answer, toy, REACH);
     struct level_summary front = {.timing.threshold = 0.5 * (NEAR + HIT)};
+    toy->front.ways = 8;
+    if (toy->front_is_told) {
+        front.line.bytes = front.fit.stride = front.timing.fetch_bytes = ELEMENT;
+        front.fit.count = front.ways = toy->front.ways;
+        snprintf(front.policy, sizeof front.policy, "lru");
+    }
     struct level level = {.lab = &bench.lab,
                           .info = &info,
                           .result = &bench.out->caches[0],
@@ -122,9 +131,8 @@ static int examine(struct toy *toy, struct cache_result *result, uint32_t ways, 
     level.timing.fetch_bytes = ELEMENT;
     level.timing.hit_records = 1000;
     toy->loads = 0;
-    toy->front.ways = 8;
     for (uint32_t i = 0; i < toy->sets; i++) {
-        toy->behind[i].ways = ways;
+        toy->behind[i].ways = ways + (toy->narrow && i != toy->narrow);
     }
     int rc = behind_ways(&level);
     *result = *level.result;
@@ -171,12 +179,35 @@ static void lines_at_equal_distances_take_few_loads(void **state)
     assert_in_range(toy.loads, 1, 2000000);
 }
 
+/* The fifth line of set 5 is one too many. Before it 69 lines fit, no multiple of its four ways. */
+static void a_set_that_fills_before_others_is_one_all_the_same(void **state)
+{
+    (void)state;
+    struct toy toy = {.sets = 16, .narrow = 5, .front_is_told = true};
+    struct cache_result result;
+    assert_int_equal(examine(&toy, &result, 4, 69 * (LINE / ELEMENT)), 0);
+    assert_true(result.line.value == LINE);
+    assert_int_not_equal(result.ways.status, ATTRIBUTE_MEASURED);
+    assert_int_not_equal(result.size.status, ATTRIBUTE_MEASURED);
+}
+
+/* Nor is it told where it could not be walked by itself: then it may be anything. */
+static void what_was_not_walked_by_itself_must_divide_what_fits(void **state)
+{
+    (void)state;
+    struct toy toy = {.sets = 16, .narrow = 5};
+    struct cache_result result;
+    assert_int_equal(examine(&toy, &result, 4, 69 * (LINE / ELEMENT)), INFER_UNDECIDED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_of_a_set_are_told),
         cmocka_unit_test(a_last_line_may_begin_with_what_the_cache_in_front_keeps),
         cmocka_unit_test(lines_at_equal_distances_take_few_loads),
+        cmocka_unit_test(a_set_that_fills_before_others_is_one_all_the_same),
+        cmocka_unit_test(what_was_not_walked_by_itself_must_divide_what_fits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
