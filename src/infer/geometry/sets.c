@@ -623,10 +623,21 @@ static void doubt_parts(struct cache_result *r, double sure)
     r->ways.confidence = fmin(r->ways.confidence, sure);
 }
 
+/* A set that does not divide what fits is none for sure where no index shows other lines of it. */
+static int doubt_set(struct level *level)
+{
+    behind_forget_conflict(level);
+    return lab_undecided(level->lab, "what fits is no multiple of a set's lines, and which lines "
+                                     "share a set behind another cache is not known");
+}
+
 static int sets_unnumbered(struct level *level)
 {
     if (!level->front) {
         return level_sets_hashed(level);
+    }
+    if (level->filler && level->result->ways.status != ATTRIBUTE_MEASURED) {
+        return doubt_set(level);
     }
     int rc = behind_held(level);
     if (rc == INFER_UNDECIDED) {
