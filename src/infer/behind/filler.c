@@ -56,6 +56,13 @@ void filler_free(struct filler *filler)
     }
 }
 
+void filler_forget_outside(struct filler *filler)
+{
+    free(filler->outside);
+    filler->outside = NULL;
+    filler->outside_count = 0;
+}
+
 static size_t reach_of(const struct filler *filler)
 {
     return (size_t)(filler->level->lab->options->max_footprint_bytes / filler->front->line.bytes);
@@ -149,7 +156,7 @@ static bool is_conflicting(const struct filler *filler, uint64_t offset)
 static bool guards_conflict(const struct filler *filler, const struct walk_shape *ring,
                             size_t guarded)
 {
-    bool all = true;
+    bool all = filler->outside != NULL;
     for (size_t i = 0; all && i < guarded; i++) {
         all = is_conflicting(filler, ring->ring[i]);
     }

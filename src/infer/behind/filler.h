@@ -32,6 +32,8 @@ struct filler {
  */
 int filler_create(struct level *level, uint32_t *outside, size_t outside_count);
 void filler_free(struct filler *filler);
+/* Another set is the conflicting one now: what lies outside of it the index tells. */
+void filler_forget_outside(struct filler *filler);
 
 /*
  * While an index is sought: takes the `number`th choice, of FILLER_TURNS, among lines whose sets

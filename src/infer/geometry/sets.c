@@ -11,6 +11,7 @@
  */
 #include "infer/geometry/geometry.h"
 #include "infer/behind/behind.h"
+#include "infer/behind/filler.h"
 #include "infer/experiments.h"
 #include "infer/fit/groups.h"
 #include "infer/geometry/members.h"
@@ -427,6 +428,9 @@ static int take_largest_set(struct level *level)
     free(level->conflict.offsets);
     level->conflict.offsets = lines;
     level->conflict.count = count;
+    if (level->filler) {
+        filler_forget_outside(level->filler);
+    }
     return 0;
 }
 

@@ -13,6 +13,8 @@
 #include <cmocka.h>
 
 #include "infer/behind/behind.h"
+#include "infer/experiments.h"
+#include "infer/fit/groups.h"
 #include "infer/level.h"
 #include "support/toy_lab.h"
 #include "util/error.h"
@@ -43,6 +45,7 @@ struct toy {
     uint32_t narrow;    /* all sets but this one have a way more; 0: none */
     bool front_is_told; /* then a set is walked by itself */
     uint64_t loads;
+    enum fit_verdict full; /* of the set that is asked at last, with as many lines as it holds */
 };
 
 static bool read_line(struct set *set, uint32_t line, bool resists)
@@ -118,6 +121,7 @@ static int examine(struct toy *toy, struct cache_result *result, uint32_t ways, 
     if (toy->front_is_told) {
         front.line.bytes = front.fit.stride = front.timing.fetch_bytes = ELEMENT;
         front.fit.count = front.ways = toy->front.ways;
+        front.map = (struct set_map){.sets = 1, .period = 1, .ways = {(uint16_t)front.ways}};
         snprintf(front.policy, sizeof front.policy, "lru");
     }
     struct level level = {.lab = &bench.lab,
@@ -135,6 +139,12 @@ static int examine(struct toy *toy, struct cache_result *result, uint32_t ways, 
         toy->behind[i].ways = ways + (toy->narrow && i != toy->narrow);
     }
     int rc = behind_ways(&level);
+    rc = rc || !toy->front_is_told ? rc : level_index(&level);
+    rc = rc || !toy->front_is_told ? rc : level_sets(&level);
+    if (rc == 0 && toy->front_is_told) {
+        rc = groups_verdict(&level, &toy->full, level.conflict.offsets + 1,
+                            level.conflict.count - 1);
+    }
     *result = *level.result;
     level_free(&level);
     toy_lab_close(&bench);
@@ -187,11 +197,14 @@ static void a_set_that_fills_before_others_is_one_all_the_same(void **state)
     struct cache_result result;
     assert_int_equal(examine(&toy, &result, 4, 69 * (LINE / ELEMENT)), 0);
     assert_true(result.line.value == LINE);
+    assert_true(result.sets.value == 16);
+    assert_true(result.size.value == (16 * 5 - 1) * LINE);
     assert_int_not_equal(result.ways.status, ATTRIBUTE_MEASURED);
-    assert_int_not_equal(result.size.status, ATTRIBUTE_MEASURED);
+    /* From here on a set of five is asked, which no filler accesses disturb. */
+    assert_int_equal(toy.full, FIT_YES);
 }
 
-/* Nor is it told where it could not be walked by itself: then it may be anything. */
+/* It is not told where it could not be walked by itself: then it may be anything. */
 static void what_was_not_walked_by_itself_must_divide_what_fits(void **state)
 {
     (void)state;
