@@ -224,23 +224,29 @@ static bool is_found(const struct search *s)
     return s->low && s->high == s->low + 1;
 }
 
-static int search_ways(struct level *level, struct search *search, uint32_t *wanted,
-                       enum fit_verdict *verdicts)
+struct work {
+    struct search *search;
+    uint32_t *wanted;
+    enum fit_verdict *verdicts;
+};
+
+/* `most` lines are walked together. */
+static int search_ways(struct level *level, struct work *work, size_t most)
 {
+    struct search *search = work->search;
     size_t sets = level->map.sets, open = sets;
     for (unsigned step = 0; step < limits.max_steps && open > 0; step++) {
         for (size_t c = 0; c < sets; c++) {
-            wanted[c] = search[c].open ? search[c].next : 0;
+            work->wanted[c] = search[c].open ? search[c].next : 0;
         }
-        int rc =
-            test_classes(level, verdicts, wanted, level->max_window / limits.chunk_passes, NULL);
+        int rc = test_classes(level, work->verdicts, work->wanted, most, NULL);
         if (rc) {
             return rc;
         }
         open = 0;
         for (size_t c = 0; c < sets; c++) {
             if (search[c].open) {
-                advance(&search[c], verdicts[c], EVICTION_SET_MAX_WAYS);
+                advance(&search[c], work->verdicts[c], EVICTION_SET_MAX_WAYS);
                 open += search[c].open;
             }
         }
@@ -248,11 +254,14 @@ static int search_ways(struct level *level, struct search *search, uint32_t *wan
     return 0;
 }
 
-struct work {
-    struct search *search;
-    uint32_t *wanted;
-    enum fit_verdict *verdicts;
-};
+/* Once more, each set alone: where all are walked there are no other sets for filler accesses. */
+static int search_alone(struct level *level, struct work *work)
+{
+    for (size_t c = 0; c < level->map.sets; c++) {
+        work->search[c].open = !is_found(&work->search[c]);
+    }
+    return search_ways(level, work, 1);
+}
 
 /* Ways of each set into the map; how many stayed open. */
 static int find_ways(struct level *level, struct work *work, size_t *unknown)
@@ -262,7 +271,10 @@ static int find_ways(struct level *level, struct work *work, size_t *unknown)
         uint32_t ways = (uint32_t)level->conflict.count - 1;
         work->search[c] = (struct search){.next = ways, .step = 1, .open = true};
     }
-    int rc = search_ways(level, work->search, work->wanted, work->verdicts);
+    int rc = search_ways(level, work, level->max_window / limits.chunk_passes);
+    if (rc == 0 && level->filler) {
+        rc = search_alone(level, work);
+    }
     *unknown = 0;
     for (size_t c = 0; rc == 0 && c < map->sets; c++) {
         map->ways[c] = is_found(&work->search[c]) ? (uint16_t)work->search[c].low : 0;

@@ -146,6 +146,29 @@ static int single_hits(struct level *level, struct sample *hits, struct sample *
     return rc;
 }
 
+/* Of loads that fit those that the cache in front did not answer, nor what lies behind. */
+static struct sample hits_of(const struct level *level, const struct sample *all)
+{
+    double sooner = level->front ? level->front->timing.threshold : -1;
+    return sample_view(all, sooner, level->timing.threshold);
+}
+
+/*
+ * Lines of a cache behind another may be so long that the one in front keeps most of the array when
+ * one word of each is read. Then each unit of fetching is.
+ */
+static int sample_finely(struct level *level, struct sample *all, struct walk_shape *shape)
+{
+    uint32_t fetch = level->timing.fetch_bytes;
+    if (!level->front || shape->stride <= fetch || hits_of(level, all).count * 2 >= all->count) {
+        return 0;
+    }
+    sample_free(all);
+    *all = (struct sample){0};
+    *shape = (struct walk_shape){.stride = fetch, .count = shape->count * (shape->stride / fetch)};
+    return sample_walk(level, all, *shape, 0);
+}
+
 int level_latency(struct level *level)
 {
     if (level->hides_nearer) {
@@ -157,13 +180,13 @@ int level_latency(struct level *level)
     if (rc) {
         return rc;
     }
-    rc = sample_again(level, &all, shape);
+    rc = sample_finely(level, &all, &shape);
+    rc = rc ? rc : sample_again(level, &all, shape);
     if (rc) {
         sample_free(&all);
         return rc;
     }
-    double sooner = level->front ? level->front->timing.threshold : -1;
-    struct sample hits = sample_view(&all, sooner, level->timing.threshold);
+    struct sample hits = hits_of(level, &all);
     if (hits.count * 2 < all.count) {
         sample_free(&all);
         return lab_undecided(level->lab, "an array that fits missed in most loads");

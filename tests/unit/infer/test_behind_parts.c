@@ -41,8 +41,9 @@ struct set {
 struct toy {
     uint32_t sets, kept; /* bytes from which on the cache in front keeps two elements; 0: none */
     struct set front, behind[MOST_SETS];
-    bool resists;       /* a line that comes in goes first */
-    uint32_t narrow;    /* all sets but this one have a way more; 0: none */
+    bool resists;    /* a line that comes in goes first */
+    uint32_t narrow; /* all sets but this one have a way more; 0: none */
+    uint32_t front_ways;
     bool front_is_told; /* then a set is walked by itself */
     uint64_t loads;
     enum fit_verdict full; /* of the set that is asked at last, with as many lines as it holds */
@@ -117,7 +118,7 @@ static int examine(struct toy *toy, struct cache_result *result, uint32_t ways, 
     struct toy_lab bench;
     toy_lab_open(&bench, answer, toy, REACH);
     struct level_summary front = {.timing.threshold = 0.5 * (NEAR + HIT)};
-    toy->front.ways = 8;
+    toy->front.ways = toy->front_ways ? toy->front_ways : 8;
     if (toy->front_is_told) {
         front.line.bytes = front.fit.stride = front.timing.fetch_bytes = ELEMENT;
         front.fit.count = front.ways = toy->front.ways;
@@ -141,6 +142,7 @@ static int examine(struct toy *toy, struct cache_result *result, uint32_t ways, 
     int rc = behind_ways(&level);
     rc = rc || !toy->front_is_told ? rc : level_index(&level);
     rc = rc || !toy->front_is_told ? rc : level_sets(&level);
+    rc = rc || !toy->front_is_told ? rc : level_latency(&level);
     if (rc == 0 && toy->front_is_told) {
         rc = groups_verdict(&level, &toy->full, level.conflict.offsets + 1,
                             level.conflict.count - 1);
@@ -204,6 +206,20 @@ static void a_set_that_fills_before_others_is_one_all_the_same(void **state)
     assert_int_equal(toy.full, FIT_YES);
 }
 
+/* The two sets together leave no line for filler accesses, and the cache in front keeps most of
+ * their lines: each is asked alone, and hits show where all units of fetching are read. */
+static void of_two_sets_that_the_one_in_front_keeps_each_is_filled_alone(void **state)
+{
+    (void)state;
+    struct toy toy = {.sets = 2, .narrow = 1, .front_is_told = true, .front_ways = 24};
+    struct cache_result result;
+    assert_int_equal(examine(&toy, &result, 9, 19 * (LINE / ELEMENT)), 0);
+    assert_true(result.sets.value == 2);
+    assert_true(result.size.value == 19 * LINE);
+    assert_int_equal(result.ways_per_set_count, 2);
+    assert_true(result.hit_latency.value == HIT);
+}
+
 /* It is not told where it could not be walked by itself: then it may be anything. */
 static void what_was_not_walked_by_itself_must_divide_what_fits(void **state)
 {
@@ -220,6 +236,7 @@ int main(void)
         cmocka_unit_test(a_last_line_may_begin_with_what_the_cache_in_front_keeps),
         cmocka_unit_test(lines_at_equal_distances_take_few_loads),
         cmocka_unit_test(a_set_that_fills_before_others_is_one_all_the_same),
+        cmocka_unit_test(of_two_sets_that_the_one_in_front_keeps_each_is_filled_alone),
         cmocka_unit_test(what_was_not_walked_by_itself_must_divide_what_fits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
