@@ -35,7 +35,7 @@ enum { ROUNDS = 7 };
 static const struct {
     unsigned element, page, spread, first_part, tries, least, most, most_drawn, most_part, new_part,
         turns, warm_beside, slower_cycles, halvings;
-    uint64_t least_bytes, first_bytes, most_bytes, ordered_bytes, loads;
+    uint64_t least_bytes, first_bytes, most_bytes, ordered_bytes, loads, pool_loads;
     double fewer, settling, longer, shorter, sure, others, beside, slower, steady, doubtful;
     uint8_t warm[ROUNDS], recorded[ROUNDS];
 } limits = {
@@ -68,12 +68,13 @@ static const struct {
     .most_bytes = UINT64_C(64) << 20,   /* bytes that lines are drawn from, if that is enough */
     .ordered_bytes = UINT64_C(4) << 20, /* bytes: of less three times as much is walked */
     .loads = 6000000,                   /* loads that finding a set may take */
-    .fewer = 0.3,                       /* share of the lines that miss: far too many lines */
-    .settling = 0.7,                    /* times the misses of the round before: it settles */
-    .new_part = 16,  /* lines that are new in a round, one in so many: hardly any is left */
-    .longer = 1.3,   /* times lines without crowded sets: the next number */
-    .shorter = 0.75, /* times lines with too many of them */
-    .sure = 0.85,    /* confidence of ways that one set shows, as in crowd.c */
+    .pool_loads = 3000000, /* beside these, among lines that miss, which are few. Chosen */
+    .fewer = 0.3,          /* share of the lines that miss: far too many lines */
+    .settling = 0.7,       /* times the misses of the round before: it settles */
+    .new_part = 16,        /* lines that are new in a round, one in so many: hardly any is left */
+    .longer = 1.3,         /* times lines without crowded sets: the next number */
+    .shorter = 0.75,       /* times lines with too many of them */
+    .sure = 0.85,          /* confidence of ways that one set shows, as in crowd.c */
     .warm = {2, 1, 3, 6, 12, 20, 30},
     .recorded = {1, 1, 2, 4, 8, 16, 16},
 };
@@ -85,7 +86,7 @@ struct draw {
     size_t pool_count;
     uint32_t *line, *ring, *misses; /* offsets, ascending; each twice; in the rounds that count */
     size_t count;
-    uint64_t start;
+    uint64_t start, loads; /* loads before it, and how many it may take */
     unsigned walks;
     bool draws; /* others miss from round to round */
 };
@@ -224,7 +225,7 @@ static int walk_round(struct draw *d, unsigned round, struct shown *out)
 
 static bool is_spent(const struct draw *d)
 {
-    return d->level->lab->loads - d->start > limits.loads;
+    return d->level->lab->loads - d->start > d->loads;
 }
 
 static size_t most_missing(const struct draw *d)
@@ -248,7 +249,13 @@ static size_t count_shown(struct draw *d)
     return count;
 }
 
-/* The lines that miss for good: rounds until hardly another one shows. */
+/* In each pass others miss. */
+static bool is_drawn(const struct shown *now)
+{
+    return now->rate < limits.steady * (double)now->lines;
+}
+
+/* The lines that miss for good: rounds until hardly another one shows, or loads end. */
 static int see_misses(struct draw *d, size_t *missed)
 {
     double before = (double)d->count;
@@ -261,17 +268,19 @@ static int see_misses(struct draw *d, size_t *missed)
             return rc;
         }
         d->draws = d->draws || (round > 1 && !settles && now.fresh * limits.new_part > now.lines &&
-                                now.rate < limits.steady * (double)now.lines);
+                                is_drawn(&now));
         if (now.rate > limits.fewer * (double)d->count || now.lines < limits.least ||
             (round > 0 && !settles &&
              (now.lines > most_missing(d) || now.fresh * limits.new_part <= now.lines))) {
             break;
         }
-        if (settles && round + 1 < ROUNDS) { /* what missed then need not miss for good */
+        bool goes_on = round + 1 < ROUNDS && !is_spent(d);
+        if (settles && goes_on) { /* what missed then need not miss for good */
             memset(d->misses, 0, d->count * sizeof *d->misses);
         }
         before = now.rate;
     }
+    d->draws = d->draws || (is_spent(d) && is_drawn(&now)); /* it ended before it was sure */
     *missed = now.lines < limits.least ? now.lines : count_shown(d);
     return 0;
 }
@@ -431,7 +440,8 @@ static int crowd_among_missing(struct draw *d, size_t missed)
                          .pool = lines,
                          .lead = lines + missed,
                          .pool_count = take_missing(d, lines, lines + missed, missed),
-                         .start = d->start,
+                         .start = d->level->lab->loads,
+                         .loads = limits.pool_loads,
                          .walks = d->walks};
     int rc = find_crowd(&fewer);
     d->walks = fewer.walks;
@@ -483,8 +493,11 @@ static int find_crowd(struct draw *d)
 
 int large_conflict_among(struct level *level, const uint32_t *lines, size_t count)
 {
-    struct draw d = {
-        .level = level, .pool = lines, .pool_count = count, .start = level->lab->loads};
+    struct draw d = {.level = level,
+                     .pool = lines,
+                     .pool_count = count,
+                     .start = level->lab->loads,
+                     .loads = limits.loads};
     int rc = find_crowd(&d);
     draw_free(&d);
     return rc;
@@ -557,7 +570,7 @@ static void keep_policy(struct cache_result *result, const struct cache_result *
 /* What it leaves of the level where it fails: nothing. */
 static int find_apart(struct level *level)
 {
-    struct draw d = {.level = level, .start = level->lab->loads};
+    struct draw d = {.level = level, .start = level->lab->loads, .loads = limits.loads};
     const struct level before = *level;
     struct cache_result *saved = malloc(sizeof *saved);
     if (!saved) {

@@ -20,9 +20,9 @@
 
 enum { HIT = 280, MISS = 560, WALK = 290, THRESHOLD = 400, PAGE = 4096, SPAN = 256 << 20 };
 
-/* Both under LRU. */
+/* Both under LRU; without pages all are translated. */
 struct toy {
-    uint32_t sets, ways, line, pages;
+    uint32_t sets, ways, line, pages, window;
     uint32_t *held, *translated;
 };
 
@@ -32,7 +32,7 @@ static uint32_t load(void *ctx, uint32_t offset)
     uint32_t line = offset / toy->line;
     uint32_t *set = toy->held + (size_t)(line % toy->sets) * toy->ways;
     bool hit = toy_set_read(set, toy->ways, line);
-    bool translated = toy_set_read(toy->translated, toy->pages, offset / PAGE);
+    bool translated = toy->pages == 0 || toy_set_read(toy->translated, toy->pages, offset / PAGE);
     return (hit ? HIT : MISS) + (translated ? 0 : WALK);
 }
 
@@ -47,7 +47,7 @@ static void examine(struct toy *toy, int (*experiment)(struct level *), uint64_t
     static const struct level_info info = {"l2", "gpu", "cg", "", "", 0, 6144, ""};
     struct toy_lab bench;
     toy->held = calloc((size_t)toy->sets * toy->ways, sizeof *toy->held);
-    toy->translated = calloc(toy->pages, sizeof *toy->translated);
+    toy->translated = calloc(toy->pages + 1, sizeof *toy->translated);
     assert_true(toy->held && toy->translated);
     toy_lab_open(&bench, answer, toy, SPAN);
     struct cache_result *result = &bench.out->caches[0];
@@ -55,7 +55,7 @@ static void examine(struct toy *toy, int (*experiment)(struct level *), uint64_t
                           .info = &info,
                           .result = result,
                           .outermost = true,
-                          .max_window = 1024,
+                          .max_window = toy->window,
                           .timing = {.fetch_bytes = 32,
                                      .hit_cycles = HIT,
                                      .miss_cycles = MISS,
@@ -76,15 +76,24 @@ static void examine(struct toy *toy, int (*experiment)(struct level *), uint64_t
 static void what_hits_is_found_though_its_page_is_not_translated(void **state)
 {
     (void)state;
-    struct toy toy = {.sets = 768, .ways = 12, .line = 128, .pages = 8};
+    struct toy toy = {.sets = 768, .ways = 12, .line = 128, .pages = 8, .window = 1024};
     examine(&toy, level_drawn, 4 << 20);
+}
+
+/* Of so many sets of so many ways none is crowded by the first lines that are drawn: when some are,
+ * few loads are left. */
+static void crowded_sets_are_taken_apart_though_finding_them_took_long(void **state)
+{
+    (void)state;
+    struct toy toy = {.sets = 5320, .ways = 64, .line = 128, .window = 256};
+    examine(&toy, level_drawn, 64 << 20);
 }
 
 /* One load of each block misses translation, and takes longer than a miss of the cache. */
 static void lines_far_apart_miss_beside_the_few_that_are_not_translated(void **state)
 {
     (void)state;
-    struct toy toy = {.sets = 10240, .ways = 12, .line = 128, .pages = 16};
+    struct toy toy = {.sets = 10240, .ways = 12, .line = 128, .pages = 16, .window = 1024};
     examine(&toy, level_spaced, 64 << 20);
 }
 
@@ -92,6 +101,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_hits_is_found_though_its_page_is_not_translated),
+        cmocka_unit_test(crowded_sets_are_taken_apart_though_finding_them_took_long),
         cmocka_unit_test(lines_far_apart_miss_beside_the_few_that_are_not_translated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
