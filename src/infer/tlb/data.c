@@ -149,7 +149,9 @@ static int count_apart(struct tlb_lab *tl, struct pairs *out, const struct tlb_l
     tl->run += limits.own_run;
     int rc = count_slow(tl, out, level, stride, (size_t)(reach / stride));
     rc = tlb_end_apart(tl, &lacks, run, rc);
-    *out = lacks ? (struct pairs){0} : *out;
+    if (lacks) {
+        *out = (struct pairs){0};
+    }
     return rc;
 }
 
