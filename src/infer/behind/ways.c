@@ -111,13 +111,12 @@ static void tell_hashed(struct level *level, const struct behind_parts *d)
  */
 static void tell_unequal(struct level *level, const struct behind_parts *d)
 {
-    uint64_t line = d->span[0] * level->fit.stride;
+    uint64_t line = d->span[0] * level->fit.stride, bytes = fits_of(d) * level->fit.stride;
     char id[24], reason[160];
     lab_evidence(level->lab, id, level->info->id,
                  "chase op=%s: %llu B fit, one element more does without any one of %zu parts of "
                  "%llu B, which by themselves do not fit: a set that fills before others",
-                 level->info->op, (unsigned long long)(fits_of(d) * level->fit.stride), d->count,
-                 (unsigned long long)line);
+                 level->info->op, (unsigned long long)bytes, d->count, (unsigned long long)line);
     snprintf(reason, sizeof reason, "a set of %zu lines fills before others do", d->count - 1);
     level->line.bytes = line;
     level->fit.count = fits_of(d);
