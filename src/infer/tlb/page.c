@@ -46,9 +46,9 @@ static int slow_shares(struct tlb_lab *tl, double *elements, double *second_shar
         level->seen = tlb_view_quantile(&view, 0.5);
         rc = tlb_view_slow(&view, &median);
         bool enough = (double)slow[0] >= limits.alone_share * (double)count;
-        level->alone = rc == 0 && enough && (level->alone <= 0 || median < level->alone)
-                           ? median
-                           : level->alone;
+        if (rc == 0 && enough && (level->alone <= 0 || median < level->alone)) {
+            level->alone = median;
+        }
     }
     tlb_view_free(&view);
     *elements = (double)slow[0] / (double)count;

@@ -287,6 +287,15 @@ static void believe_pages(const struct tlb_lab *tl, struct tlb_search *search,
     }
 }
 
+static int find_its_page(struct tlb_lab *tl, struct tlb_search *search, struct tlb_level *level)
+{
+    int rc = tlb_page(tl, level, search->reach);
+    if (rc == 0) {
+        believe_pages(tl, search, level);
+    }
+    return rc;
+}
+
 /*
  * A level, and its page. Where sets are hardly too full, and victims drawn, too few miss to tell
  * the page; more pages are walked then.
@@ -302,10 +311,7 @@ static int find_paged(struct tlb_lab *tl, struct tlb_search *search, struct tlb_
             *search = before;
             break;
         }
-        rc = tlb_page(tl, level, search->reach);
-        if (rc == 0) {
-            believe_pages(tl, search, level);
-        }
+        rc = find_its_page(tl, search, level);
         if (rc == INFER_UNDECIDED && i == 0) {
             first = tl->lab->why;
         }
@@ -350,11 +356,7 @@ int tlb_find_page(struct tlb_lab *tl, struct tlb_search *search, struct tlb_leve
         *level = coarse;
         return 0;
     }
-    rc = rc ? rc : tlb_page(tl, level, search->reach);
-    if (rc == 0) {
-        believe_pages(tl, search, level);
-    }
-    return rc;
+    return rc ? rc : find_its_page(tl, search, level);
 }
 
 /*
