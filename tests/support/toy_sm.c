@@ -28,6 +28,7 @@ struct shape {
     uint32_t hit; /* when one more load comes, which hits; 0: none */
     bool usual;   /* distance of lines */
     bool past;    /* L1, whose misses' table does not know them */
+    bool cold;
 };
 
 /* An entry: until when it is taken, for which line, and how many merged. */
@@ -41,7 +42,7 @@ struct run {
     const struct toy_sm_config *config;
     struct entry entry[MOST]; /* all there ever were, in order of their start */
     size_t count;
-    double now, answered;
+    double now, answered, latency;
     bool past;
 };
 
@@ -96,7 +97,7 @@ static double request(struct run *run, uint64_t line)
     if (counts) {
         run->now = nth_free(run, run->now);
     }
-    double done = fmax(run->now + c->latency_cycles, run->answered + c->answer_cycles);
+    double done = fmax(run->now + run->latency, run->answered + c->answer_cycles);
     run->answered = done;
     if (counts) {
         run->entry[run->count++] = (struct entry){.until = done, .line = line};
@@ -158,6 +159,14 @@ static double hit(struct run *run, const struct shape *s)
     return start + (c->hit_cycles > 0 ? c->hit_cycles : c->latency_cycles) - s->hit;
 }
 
+/* How much later a crowd of cold loads makes a block end. */
+static double crowded(const struct toy_sm_config *c, const struct shape *s, uint32_t warps)
+{
+    bool is_crowd =
+        c->crowd.loads && s->cold && s->lanes == 1 && warps * s->loads + s->more > c->crowd.loads;
+    return !is_crowd ? 0 : warps <= WARP / 4 ? c->crowd.few_warps : c->crowd.many_warps;
+}
+
 static double simulate(const struct toy_sm_config *c, const struct shape *s)
 {
     static struct run run;
@@ -167,13 +176,14 @@ static double simulate(const struct toy_sm_config *c, const struct shape *s)
     run.count = 0;
     run.now = run.answered = 0;
     run.past = s->past;
+    run.latency = s->cold && c->memory_cycles > 0 ? c->memory_cycles : c->latency_cycles;
     for (;;) {
         uint32_t warp = next_warp(ready, warps, last), load = issued[warp];
         if (s->hit && (ready[warp] > s->hit || s->lanes == 0)) {
             return hit(&run, s);
         }
         if (isinf(ready[warp]) || s->lanes == 0) {
-            return end + c->overhead_cycles + warps;
+            return end + c->overhead_cycles + warps + crowded(c, s, warps);
         }
         uint32_t in_warp = s->threads - warp * WARP < WARP ? s->threads - warp * WARP : WARP;
         last = warp;
@@ -237,7 +247,8 @@ static int answer(void *ctx, struct trace *trace)
                           .lanes = number(r, "lanes", WARP),
                           .hit = number(r, "hit", 0),
                           .usual = number(r, "stride", 128) == 128,
-                          .past = strcmp(trace_request_text(r, "op"), "cg") == 0};
+                          .past = strcmp(trace_request_text(r, "op"), "cg") == 0,
+                          .cold = number(r, "cold", 0) != 0};
         double exact = simulate(&toy->config, &s);
         for (uint32_t k = 0; k < runs; k++) {
             toy->launches++;

@@ -30,6 +30,11 @@ struct toy_sm_config {
     bool late_always;     /* however few lanes load */
     uint32_t slow_warp;   /* at the usual distance of lines, its first line and those behind take */
     double slower_cycles; /* so much longer */
+    double memory_cycles; /* a load of a cold line; 0: as any */
+    struct {              /* blocks of more single loads of cold lines, of few warps and of many, */
+        uint32_t loads;   /* (0: none such) */
+        double few_warps, many_warps; /* end so many cycles later */
+    } crowd;
     struct {
         double jitter_cycles, outlier_share, drift;
     } noise;

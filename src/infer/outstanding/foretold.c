@@ -6,13 +6,18 @@
  */
 #include "infer/outstanding/outstanding.h"
 
+#include <math.h>
+
 /* Thresholds. Fixed by: drawn machines with loads in flight that nothing bounds. */
 static const struct {
-    double as_high;
+    double as_high, as_seen;
     unsigned lanes, other_lanes;
 } limits = {
-    .as_high = 0.5,   /* share of what makes a jump. Chosen */
-    .lanes = 4,       /* of a warp, where requests count: few instructions. Chosen */
+    .as_high = 0.5,  /* share of what makes a jump. Chosen */
+    .as_seen = 0.25, /* share of the jump that rays showed: what waits does so for a round trip less
+                        what requests before it took, which more lanes or warps may make longer.
+                        Chosen */
+    .lanes = 4,      /* of a warp, where requests count: few instructions. Chosen */
     .other_lanes = 3, /* of a warp, where warps cannot be more: no ray has them. Chosen */
 };
 
@@ -45,11 +50,11 @@ static bool other_shape(struct ray *ray, const struct yardstick *yard, uint32_t 
     return size / (by_instructions ? 1 : ray->lanes) < warps * ray->loads;
 }
 
-/* Times before and after that number of a shape's values. */
+/* Times before and after that number of a shape's values, of which one more adds so many cycles. */
 static int hold(struct lab *lab, bool *holds, const struct yardstick *yard, const struct ray *ray,
-                uint32_t x)
+                uint32_t x, double least)
 {
-    double cycles[2] = {0}, least = limits.as_high * yard->jump_cycles;
+    double cycles[2] = {0};
     char id[24];
     int rc = ray_measure_both(lab, cycles, yard, ray, x, 1);
     if (rc) {
@@ -69,18 +74,21 @@ static int hold(struct lab *lab, bool *holds, const struct yardstick *yard, cons
 /* Answers of single lanes may be back before a hit comes, and requests of several may leave after
  * it: of instructions either shape tells. */
 int foretold_holds(struct lab *lab, bool *holds, const struct yardstick *yard, uint32_t loads,
-                   bool by_instructions, uint32_t size)
+                   bool by_instructions, uint32_t size, double height)
 {
     struct ray ray;
+    double least = limits.as_high * yard->jump_cycles;
+    /* A hit may come just before the first answer, and wait for little. */
+    least = yard->hit ? least : fmax(least, limits.as_seen * height);
     *holds = true;
     if (!other_shape(&ray, yard, loads, by_instructions, size)) {
         return 0;
     }
     uint32_t x = by_instructions ? size : size / ray.lanes;
-    int rc = hold(lab, holds, yard, &ray, x);
+    int rc = hold(lab, holds, yard, &ray, x, least);
     if (rc == 0 && !*holds && by_instructions && yard->hit && ray.lanes < limits.other_lanes) {
         ray.lanes = limits.other_lanes;
-        rc = hold(lab, holds, yard, &ray, x);
+        rc = hold(lab, holds, yard, &ray, x, least);
     }
     return lab_soft(rc) ? 0 : rc; /* not recorded: what rays say stands */
 }

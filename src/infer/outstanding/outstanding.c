@@ -384,6 +384,16 @@ static void describe_rays(const struct study *s, char text[320])
     }
 }
 
+static double lowest_jump(const struct study *s)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < s->ray_count; i++) {
+        const struct ray_result *r = &s->rays[i];
+        least = r->jumped ? fmin(least, r->after_cycles - r->before_cycles) : least;
+    }
+    return isinf(least) ? 0 : least;
+}
+
 /* What small jumps, misses of L2 or few rays of hits tell, what rays nearly agree on, and a table
  * of instructions, is told only where loads of another shape show it too. */
 static int hold_against_others(struct study *s, struct bounds *b)
@@ -397,7 +407,8 @@ static int hold_against_others(struct study *s, struct bounds *b)
     if (!out->structure[0] || !doubtful || !is_one) {
         return 0;
     }
-    int rc = foretold_holds(s->lab, &holds, &s->yard, s->loads, is_prt, (uint32_t)size);
+    int rc =
+        foretold_holds(s->lab, &holds, &s->yard, s->loads, is_prt, (uint32_t)size, lowest_jump(s));
     if (rc == 0 && !holds) {
         out->structure[0] = '\0';
         *b = (struct bounds){0};

@@ -93,9 +93,9 @@ bool meet_but_one(const struct meeting *m, struct bounds *b, size_t *left_out,
                   bool by_instructions);
 
 /* foretold.c: do as many loads of another shape fit, and does one more wait? `loads` in flight of a
- * warp, at most; `size` instructions, or requests. */
+ * warp, at most; `size` instructions, or requests; `height` in cycles, of the rays' lowest jump. */
 int foretold_holds(struct lab *lab, bool *holds, const struct yardstick *yard, uint32_t loads,
-                   bool by_instructions, uint32_t size);
+                   bool by_instructions, uint32_t size, double height);
 
 /* narrow.c: where several numbers of requests are left, which of them it is, if that shows. */
 int narrow_requests(struct lab *lab, struct bounds *b, const struct yardstick *yard);

@@ -239,6 +239,28 @@ static void a_number_that_loads_of_another_shape_do_not_show_is_not_told(void **
     }
 }
 
+/* Behind 32 single loads of memory the time jumps by a round trip where eight leave a warp, as on
+ * an H200 now and then, and by less than a tenth of that where there are two: nothing is full. */
+static void a_jump_that_is_far_smaller_in_another_shape_is_no_structures(void **state)
+{
+    (void)state;
+    struct toy_sm_config config = plain;
+    config.memory_cycles = 570;
+    config.request_cycles = 3;
+    config.answer_cycles = 9;
+    config.crowd.loads = 32;
+    config.crowd.few_warps = 650;
+    config.crowd.many_warps = 40;
+    const struct outstanding_result *o = dissect(&config);
+    assert_string_equal(o->structure, "");
+    assert_int_equal(o->entries.status, ATTRIBUTE_NOT_MEASURED);
+    assert_int_equal(o->max_requests.status, ATTRIBUTE_NOT_MEASURED);
+    config.crowd.many_warps = 650;
+    o = dissect(&config);
+    assert_string_equal(o->structure, "prt");
+    assert_value(&o->entries, 32);
+}
+
 /* It is full a little before the first answer: the time jumps by less than a quarter. */
 static void what_takes_nearly_a_round_trip_to_fill_is_found(void **state)
 {
@@ -483,6 +505,7 @@ int main(void)
         cmocka_unit_test(what_loads_past_l1_fill_is_no_table_of_its_misses),
         cmocka_unit_test(past_l1_no_more_is_asked_than_a_block_has),
         cmocka_unit_test(a_number_that_loads_of_another_shape_do_not_show_is_not_told),
+        cmocka_unit_test(a_jump_that_is_far_smaller_in_another_shape_is_no_structures),
         cmocka_unit_test(what_takes_nearly_a_round_trip_to_fill_is_found),
         cmocka_unit_test(a_table_of_instructions_is_counted_in_warp_loads),
         cmocka_unit_test(a_limit_counts_each_request),
