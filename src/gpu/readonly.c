@@ -11,6 +11,7 @@
  */
 #include <stdlib.h>
 
+#include "exec/cluster.h"
 #include "gpu/state.h"
 #include "util/error.h"
 
@@ -155,19 +156,19 @@ static void local_shape(struct local_shape *out, const struct gpu *gpu,
     out->thread_bytes = granules * SM_LOCAL_GRANULE_BYTES;
 }
 
-/* Beside others a launch may get any slot of any SM. */
+/* Beside others, and in clusters, a launch may get any slot of any SM. Few CTAs go to the first
+ * SMs, unless they are dealt by clusters (deal.c). */
 static uint64_t local_bytes(struct local_shape *shape, const struct gpu *gpu,
                             const struct exec_launch *launch, bool shares)
 {
-    const uint32_t *grid = launch->grid;
+    const uint32_t *grid = launch->grid, sms = gpu->model->sms;
     uint64_t ctas = (uint64_t)grid[0] * grid[1] * grid[2];
+    bool any_slot = shares || cluster_size(launch) > 1;
+    bool any_sm = any_slot || gpu->model->cta_deal.by_cluster || ctas > sms;
     local_shape(shape, gpu, launch);
-    if (shares) {
-        shape->slots = gpu->model->sm.max_warps;
-        ctas = gpu->model->sms;
-    }
+    shape->slots = any_slot ? gpu->model->sm.max_warps : shape->slots;
     shape->sm_bytes = shape->thread_bytes * WARP_LANES * shape->slots;
-    return shape->sm_bytes * (ctas < gpu->model->sms ? ctas : gpu->model->sms);
+    return shape->sm_bytes * (any_sm ? sms : ctas);
 }
 
 uint64_t gpu_local_bytes(const struct gpu *gpu, const struct exec_launch *launch, bool shares)

@@ -45,18 +45,25 @@ static struct rt_kernel *load(const char *params, const char *body)
     return kernel;
 }
 
-static int launch(struct rt_kernel *kernel, uint32_t ctas, uint32_t threads, bool functional,
-                  uint64_t out, uint64_t second)
+static int launch_clusters(struct rt_kernel *kernel, uint32_t ctas, uint32_t threads,
+                           uint32_t cluster, bool functional, uint64_t out, uint64_t second)
 {
     const void *args[] = {&out, &second};
     struct rt_launch run = {.grid = {ctas, 1, 1},
                             .block = {threads, 1, 1},
+                            .cluster = {cluster, cluster > 0, cluster > 0},
                             .args = args,
                             .arg_count = rt_kernel_param_count(kernel),
                             .functional = functional};
     uint64_t cycles;
     rt_recover(rt);
     return rt_launch(rt, kernel, &run, &cycles);
+}
+
+static int launch(struct rt_kernel *kernel, uint32_t ctas, uint32_t threads, bool functional,
+                  uint64_t out, uint64_t second)
+{
+    return launch_clusters(kernel, ctas, threads, 0, functional, out, second);
 }
 
 /* Thread i of a warp fetches texel i - 1 of 16. */
@@ -198,9 +205,10 @@ static void the_chosen_banks_are_in_force_until_the_default_is_chosen_again(void
     close_model();
 }
 
-/* Each thread fills its 16 words with numbers of its own and adds them up again. */
+/* Each thread fills 16 words of its own with numbers and adds them up again. It has 32 KiB, so that
+ * no page holds what two SMs have. */
 static const char locals[] =
-    "  .local .align 4 .b8 own[64];\n  mov.u64 %rd1, own;\n  mov.u32 %r1, %ctaid.x;\n"
+    "  .local .align 4 .b8 own[32768];\n  mov.u64 %rd1, own;\n  mov.u32 %r1, %ctaid.x;\n"
     "  mov.u32 %r2, %ntid.x;\n  mov.u32 %r3, %tid.x;\n  mad.lo.u32 %r1, %r1, %r2, %r3;\n"
     "  mov.u32 %r4, 0;\nFILL:\n  mul.wide.u32 %rd2, %r4, 4;\n  add.u64 %rd2, %rd2, %rd1;\n"
     "  mad.lo.u32 %r5, %r1, 16, %r4;\n  st.local.u32 [%rd2], %r5;\n  add.u32 %r4, %r4, 1;\n"
@@ -210,18 +218,21 @@ static const char locals[] =
     "  @%p0 bra SUM;\n  mul.wide.u32 %rd2, %r1, 4;\n  add.u64 %rd2, %rd2, %rd0;\n"
     "  st.global.u32 [%rd2], %r6;\n";
 
-static void local_memory_keeps_what_each_thread_put_there(void **state)
+/* Grids of so many CTAs of so many threads, in clusters of so many CTAs. */
+static void keep_locals(const char *name, const uint32_t (*shapes)[3], size_t count)
 {
-    (void)state;
-    static const uint32_t shapes[][2] = {{1, 1}, {3, 64}, {100, 96}, {40, 512}, {2, 32}};
     static uint32_t got[40 * 512];
-    open_model("gtx560ti");
+    open_model(name);
     uint64_t out;
     assert_int_equal(rt_mem_alloc(rt, &out, sizeof got), 0);
     struct rt_kernel *kernel = load("", locals);
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    for (size_t i = 0; i < count; i++) {
         uint32_t threads = shapes[i][0] * shapes[i][1];
-        assert_int_equal(launch(kernel, shapes[i][0], shapes[i][1], false, out, 0), 0);
+        int rc = launch_clusters(kernel, shapes[i][0], shapes[i][1], shapes[i][2], false, out, 0);
+        if (rc < 0) {
+            fail_msg("%s, grid of %u, clusters of %u: %s", name, shapes[i][0], shapes[i][2],
+                     error_text());
+        }
         assert_int_equal(rt_copy_from_device(rt, got, out, threads * 4), 0);
         for (uint32_t t = 0; t < threads; t++) {
             assert_int_equal(got[t], 256 * t + 120);
@@ -231,6 +242,24 @@ static void local_memory_keeps_what_each_thread_put_there(void **state)
     gpu_stats(rt_gpu(rt), &stats);
     assert_true(stats.l1_reads > 0);
     close_model();
+}
+
+static void local_memory_keeps_what_each_thread_put_there(void **state)
+{
+    (void)state;
+    static const uint32_t shapes[][3] = {{1, 1}, {3, 64}, {100, 96}, {40, 512}, {2, 32}};
+    keep_locals("gtx560ti", shapes, sizeof shapes / sizeof *shapes);
+}
+
+/* Where a grid of few CTAs does not begin with SM 0, and where clusters lie together. */
+static void local_memory_has_a_place_on_whichever_sms_few_ctas_go_to(void **state)
+{
+    (void)state;
+    static const uint32_t few[][3] = {{1, 1}, {3, 64}, {100, 96}, {200, 64}},
+                          clusters[][3] = {{8, 64, 8}, {2, 32, 2}, {24, 96, 4}};
+    keep_locals("h200", few, sizeof few / sizeof *few);
+    keep_locals("h200", clusters, sizeof clusters / sizeof *clusters);
+    keep_locals("gh100", clusters, sizeof clusters / sizeof *clusters);
 }
 
 static void local_memory_that_does_not_fit_the_device_is_refused(void **state)
@@ -262,6 +291,7 @@ int main(void)
         cmocka_unit_test(banks_are_chosen_where_the_model_has_a_choice),
         cmocka_unit_test(the_chosen_banks_are_in_force_until_the_default_is_chosen_again),
         cmocka_unit_test(local_memory_keeps_what_each_thread_put_there),
+        cmocka_unit_test(local_memory_has_a_place_on_whichever_sms_few_ctas_go_to),
         cmocka_unit_test(local_memory_that_does_not_fit_the_device_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
