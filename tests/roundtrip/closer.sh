@@ -32,6 +32,10 @@ write("even")
 # Sets that are an estimate are those of slices that the base's hash fills unevenly.
 l2["sets"].update(low=1200, high=1360)
 write("estimate")
+# One broad class: half of the hits lie before its median, wherever that is.
+for name, median in ("skewed", 280), ("level", 289):
+    l2["hit_latencies"] = [{"cycles": median, "low": 260, "high": 318, "share": 1.0}]
+    write(name)
 # Of the same classes some are copies of others, or may be.
 hits((232, 0.25), (239, 0.25), (251, 0.25), (258, 0.25))
 write("copies")
@@ -79,6 +83,14 @@ holds even l2 'copy_latency: 0 cycles'
 over estimate a100
 holds estimate l2 'slices: 80 '
 holds estimate l2 'index: {kind: hash}'
+over skewed a100
+over level a100
+middle() { # FILE: how much farther than the nearest slice the middle one and the last one lie
+    sed -n 's/.*slice_latency: \[\(.*\)\].*/\1/p' "$1.yaml" | tr -d ' ' | awk -F, '{ print $(NF / 2 + 1) - $1, $NF - $1 }'
+}
+echo "$(middle skewed) $(middle level)" >middles
+awk '{ exit !($1 >= 18 && $1 <= 24 && $3 >= 28 && $3 <= 34 && $2 >= 54 && $2 <= 68 && $4 >= 54 && $4 <= 68) }' middles ||
+    fail "of medians 20 and 29 cycles from the near quantile: $(cat middles)"
 over copies a100
 ! grep copy_latency copies.yaml || fail "copies that show are gone"
 over single gh100

@@ -1,7 +1,8 @@
 /*
  * Hits of an L2 whose slices lie near and far, and loads from memory behind one of several parts. A
- * class of hits is told by its median and the 5 and 95 % quantiles; it is taken for even between
- * two ends, of lines at home and, in the other half, of copies, which take longer.
+ * class of hits is told by its median and the 5 and 95 % quantiles; each half of it is taken for
+ * even between the median and an end, of lines at home and, in the other half, of copies, which
+ * take longer.
  */
 #include <math.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 
 /* Fixed by: sample_classes(), and the chains of tests/infer/h200. */
 static const struct {
-    double outside, apart, same, tail, late, whole, share;
+    double outside, apart, same, tail, late, whole, share, even;
     uint64_t most_slices;
 } limits = {
     .whole = 0.2, /* of a slice: what a class of hits lacks of a whole number of them. Chosen */
@@ -21,6 +22,7 @@ static const struct {
     .late = 16,        /* cycles: less is how far a slice lies. Chosen */
     .outside = 0.05,   /* share of a class that its quantiles leave out at either end */
     .share = 0.1,      /* of a class of hits, and of the misses behind it. Chosen */
+    .even = 0.1,       /* of a class's breadth: a median so near its middle is there. Chosen */
     .same = 1.5,       /* cycles between two medians that should be one */
     .apart = 0.05,     /* of two shares of about a thousand lines: three standard deviations */
 };
@@ -153,23 +155,42 @@ uint64_t class_slices(const json_t *l2)
     return slices <= limits.most_slices ? slices : 0;
 }
 
-/* A class's lines at home: from `begin` on, over `width`. Its copies lie `copy` farther; where they
- * are farther than the class is broad they are another class. */
+/* A class's lines at home: half of them lie before `middle`. */
 struct ends {
-    double begin, width;
+    double begin, middle, end;
 };
 
+/* Between two quantiles, beyond each of which is that share of the lines. */
+static struct ends ends_of(double low, double median, double high, double outside)
+{
+    double middle = (low + high) / 2;
+    if (fabs(median - middle) > limits.even * (high - low)) {
+        middle = fmin(fmax(median, low), high);
+    }
+    return (struct ends){.begin = (low - 2 * outside * middle) / (1 - 2 * outside),
+                         .middle = middle,
+                         .end = (high - 2 * outside * middle) / (1 - 2 * outside)};
+}
+
+/* Its copies lie `copy` farther; where they are farther than the class is broad they are another
+ * class. */
 static struct ends class_ends(const json_t *one, double copy)
 {
-    double low = json_number_of(one, "low"), spread = fmax(0, json_number_of(one, "high") - low);
-    copy = copy <= spread ? copy : 0;
+    double low = json_number_of(one, "low"), high = fmax(low, json_number_of(one, "high"));
+    double median = json_number_of(one, "cycles");
+    copy = copy <= high - low ? copy : 0;
     /* Up to the quantile there are lines at home alone: half of what the share is of all. */
-    double width = (spread - copy) / (1 - 4 * limits.outside);
-    if (copy >= 2 * limits.outside * width) {
-        return (struct ends){.begin = low - 2 * limits.outside * width, .width = width};
-    }
-    width = spread / (1 - 2 * limits.outside);
-    return (struct ends){.begin = low - limits.outside * width - copy / 2, .width = width};
+    double width = (high - low - copy) / (1 - 4 * limits.outside);
+    return copy >= 2 * limits.outside * width
+               ? ends_of(low, median - copy / 2, high - copy, 2 * limits.outside)
+               : ends_of(low - copy / 2, median - copy / 2, high - copy / 2, limits.outside);
+}
+
+/* Where that share of the class's lines lies at most. */
+static double quantile(const struct ends *ends, double share)
+{
+    return share < 0.5 ? ends->begin + 2 * share * (ends->middle - ends->begin)
+                       : ends->middle + (2 * share - 1) * (ends->end - ends->middle);
 }
 
 /* The mean of hits: of untimed ones and what a record adds, where they were told, else of classes.
@@ -210,7 +231,7 @@ double class_nearest(const json_t *l2, const struct parts_plan *parts)
     struct ends ends = class_ends(first, parts->copy_cycles);
     uint64_t own =
         slices_until(classes, 1, class_share(l2, 0, parts->record_cycles), parts->slices);
-    return round(ends.begin + ends.width / 2 / (double)(own ? own : 1));
+    return round(quantile(&ends, 0.5 / (double)(own ? own : 1)));
 }
 
 /* How far the k-th slice lies, from the nearest on. */
@@ -225,7 +246,7 @@ static double distance_of(const json_t *l2, const struct parts_plan *parts, uint
         uint64_t until = slices_until(classes, i + 1, share, parts->slices);
         if (k < until) {
             double along = ((double)(k - done) + 0.5) / (double)(until - done);
-            return ends.begin + along * ends.width - class_nearest(l2, parts);
+            return quantile(&ends, along) - class_nearest(l2, parts);
         }
         done = until > done ? until : done;
     }
