@@ -287,6 +287,26 @@ static int check_space(const struct eviction_set *eviction, bool *found, const s
     return 0;
 }
 
+/*
+ * A set may leave out bits in the middle, so that a walk that fits ends far below the cache's size.
+ * So bits are asked until as many in a row as beyond any size are none of the index's, as far as
+ * memory goes; what cannot be asked is left.
+ */
+static int take_more(const struct eviction_set *eviction, struct space *space, uint32_t *bits)
+{
+    uint64_t line_bytes = eviction->level->line.bytes;
+    uint64_t memory = line_limit(eviction->level) * line_bytes;
+    struct space more = *space;
+    int rc = 0;
+    while (rc == 0 && more.rank > 0 && UINT64_C(2) << *bits <= memory &&
+           more.independent[more.rank - 1] * line_bytes >> (*bits - limits.least_bit_count)) {
+        rc = take_bits(eviction, &more, *bits, *bits + 1);
+        *space = rc ? *space : more;
+        *bits += rc == 0;
+    }
+    return lab_soft(rc) ? 0 : rc;
+}
+
 static int try_linear(const struct eviction_set *eviction, bool *found, struct rng *rng)
 {
     struct space near = {0};
@@ -299,6 +319,7 @@ static int try_linear(const struct eviction_set *eviction, bool *found, struct r
     rc = take_bits(eviction, &near, 0, near_bits);
     struct space whole = near;
     int further = rc ? rc : take_bits(eviction, &whole, near_bits, bits);
+    further = rc || further ? further : take_more(eviction, &whole, &bits);
     *found = false;
     if (rc == 0 && further == 0) {
         further = check_space(eviction, found, &whole, bits, rng);
