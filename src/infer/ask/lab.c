@@ -64,6 +64,9 @@ int lab_measure(struct lab *lab, const struct trace **out, const struct trace_re
     }
     lab->requests++;
     int rc = trace_get(lab->source, out, request);
+    if (rc == SONDE_EUSAGE) { /* whoever asked is wrong: that must not cost all that is known */
+        return lab_undecided(lab, "a request that its probe does not take: %s", error_text());
+    }
     if (rc < 0) {
         if (lab_soft(rc)) {
             lab->why.status =

@@ -13,7 +13,8 @@
 #include "util/sort.h"
 
 static const struct path_info paths[] = {
-#define PATH(op, reach, interleave, touches, chains) {#op, reach, interleave, touches, chains},
+#define PATH(op, reach, interleave, touches, chains, goes_on)                                      \
+    {#op, reach, interleave, touches, chains, goes_on},
 #include "infer/ask/paths.def"
 };
 
@@ -227,6 +228,7 @@ int walk_run(struct lab *lab, struct walk *out, const struct walk_plan *asked)
         own.touch = false;
         own.warm += own.shape.count;
     }
+    own.persist = own.persist && (!path || path->can_go_on); /* else each window warms anew */
     int rc = run_once(lab, out, plan);
     if (rc) {
         return rc;

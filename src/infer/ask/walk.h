@@ -109,7 +109,7 @@ struct path_info {
     const char *op;
     uint64_t reach_bytes; /* 0: as memory goes */
     uint32_t interleave;  /* bytes of the caches that a byte of the path takes */
-    bool can_touch, can_chain;
+    bool can_touch, can_chain, can_go_on;
 };
 
 /* NULL: no such path. */

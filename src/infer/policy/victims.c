@@ -329,7 +329,7 @@ static int sum_joined(struct level *level, struct victim_tally *tally, uint32_t 
 {
     uint64_t before = level->lab->loads;
     const struct path_info *path = path_find(level->info->op);
-    if ((path && path->interleave > 1) || level->max_window < level->conflict.count) {
+    if ((path && !path->can_go_on) || level->max_window < level->conflict.count) {
         return lab_undecided(level->lab, "no window of this path continues another");
     }
     for (uint32_t run = 0;

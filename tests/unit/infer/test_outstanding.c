@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -388,6 +389,24 @@ static void a_source_without_the_probe_leaves_reasons(void **state)
     traceset_destroy(set);
 }
 
+static int take_nothing(void *ctx, const struct trace **out, const struct trace_request *request)
+{
+    (void)ctx;
+    (void)out;
+    return error_set(SONDE_EUSAGE, "probe %s: nothing goes with anything", request->probe);
+}
+
+/* A request that nobody should have made costs what it was for, and no more. */
+static void a_request_that_the_probe_does_not_take_leaves_reasons(void **state)
+{
+    (void)state;
+    struct trace_source source = {.get = take_nothing};
+    struct infer_options options = {.only = "outstanding", .seed = 1};
+    assert_int_equal(infer_dissect(&result, &source, &options), 0);
+    assert_string_equal(result.outstanding.structure, "");
+    assert_non_null(strstr(result.outstanding.entries.reason, "nothing goes with anything"));
+}
+
 /* ---- random structures ---- */
 
 /* What may be found: a structure whose filling costs most of a round trip and is within reach. */
@@ -515,6 +534,7 @@ int main(void)
         cmocka_unit_test(turns_that_cost_much_hide_a_table_and_make_none),
         cmocka_unit_test(lanes_may_count_as_mergers),
         cmocka_unit_test(a_source_without_the_probe_leaves_reasons),
+        cmocka_unit_test(a_request_that_the_probe_does_not_take_leaves_reasons),
         cmocka_unit_test(random_structures_are_found_without_noise),
         cmocka_unit_test(random_structures_are_found_in_noise),
     };

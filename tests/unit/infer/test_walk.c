@@ -17,12 +17,15 @@ static const uint32_t ring[COUNT] = {0, 64, 128, 192};
 struct toy {
     bool turns; /* the second walk begins elsewhere */
     unsigned asked;
+    bool persists; /* as the last one was asked */
 };
 
 /* Element 1 misses. Of each walk every third record has noise, at another place each time. */
 static int answer(void *ctx, struct trace *trace)
 {
     struct toy *toy = ctx;
+    uint64_t value = 0;
+    toy->persists = trace_request_u64(&trace->request, "persist", &value) && value;
     size_t from = toy->turns ? toy->asked % COUNT : 0;
     struct toy_walk walk = toy_walk_begin(WINDOW, 1);
     walk.start[0] = ring[from];
@@ -99,12 +102,36 @@ static void walks_that_begin_elsewhere_are_not_compared(void **state)
     toy_lab_close(&bench);
 }
 
+/* Between launches local memory's cache is not kept, and the probe refuses to go on there. */
+static void a_path_that_cannot_go_on_is_walked_anew(void **state)
+{
+    (void)state;
+    static const char *const ops[] = {"const", "local"};
+    for (size_t i = 0; i < 2; i++) {
+        struct toy toy = {0};
+        struct walk walk;
+        struct toy_lab bench;
+        struct walk_plan plan = {.op = ops[i],
+                                 .shape = {.ring = ring, .count = COUNT},
+                                 .warm = COUNT,
+                                 .window = WINDOW,
+                                 .windows = 1,
+                                 .persist = true};
+        toy_lab_open(&bench, answer, &toy, 65536);
+        assert_int_equal(walk_run(&bench.lab, &walk, &plan), 0);
+        assert_int_equal(toy.persists, i == 0);
+        walk_free(&walk);
+        toy_lab_close(&bench);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_least_of_each_record_counts),
         cmocka_unit_test(one_walk_is_as_it_was_recorded),
         cmocka_unit_test(walks_that_begin_elsewhere_are_not_compared),
+        cmocka_unit_test(a_path_that_cannot_go_on_is_walked_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
