@@ -304,7 +304,11 @@ static int take_more(const struct eviction_set *eviction, struct space *space, u
         *space = rc ? *space : more;
         *bits += rc == 0;
     }
-    return lab_soft(rc) ? 0 : rc;
+    if (lab_soft(rc)) { /* what is known stands */
+        eviction->level->lab->why = (struct refusal){0};
+        rc = 0;
+    }
+    return rc;
 }
 
 static int try_linear(const struct eviction_set *eviction, bool *found, struct rng *rng)
