@@ -19,7 +19,7 @@ struct toy_sm {
     struct toy_sm_config config;
     struct rng noise;
     struct traceset *set;
-    uint64_t launches;
+    uint64_t launches, refused;
 };
 
 /* What one launch looks like. */
@@ -235,6 +235,7 @@ static int answer(void *ctx, struct trace *trace)
     uint32_t from = number(r, "from", 2), to = number(r, "to", 1024), step = number(r, "step", 2);
     uint32_t runs = number(r, "runs", 3), points = (to - from) / step + 1;
     if (from == 0 || to > POINTS) { /* as the probe, whoever asks has to know it */
+        toy->refused++;
         return error_set(SONDE_EUSAGE, "a toy block has no %u threads", to);
     }
     for (uint32_t i = 0; i < points; i++) {
@@ -288,4 +289,9 @@ struct trace_source toy_sm_source(struct toy_sm *toy)
 uint64_t toy_sm_launches(const struct toy_sm *toy)
 {
     return toy->launches;
+}
+
+uint64_t toy_sm_refused(const struct toy_sm *toy)
+{
+    return toy->refused;
 }

@@ -46,5 +46,7 @@ struct toy_sm *toy_sm_create(const struct toy_sm_config *config);
 void toy_sm_destroy(struct toy_sm *toy);
 struct trace_source toy_sm_source(struct toy_sm *toy);
 uint64_t toy_sm_launches(const struct toy_sm *toy);
+/* Requests that the probe would not have taken: nobody should make one. */
+uint64_t toy_sm_refused(const struct toy_sm *toy);
 
 #endif

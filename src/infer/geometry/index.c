@@ -289,8 +289,8 @@ static int check_space(const struct eviction_set *eviction, bool *found, const s
 
 /*
  * A set may leave out bits in the middle, so that a walk that fits ends far below the cache's size.
- * So bits are asked until as many in a row as beyond any size are none of the index's, as far as
- * memory goes; what cannot be asked is left.
+ * So bits are asked until limits.least_bit_count in a row are none of the index's, as far as memory
+ * goes; what cannot be asked is left.
  */
 static int take_more(const struct eviction_set *eviction, struct space *space, uint32_t *bits)
 {

@@ -50,7 +50,8 @@ static bool other_shape(struct ray *ray, const struct yardstick *yard, uint32_t 
     return size / (by_instructions ? 1 : ray->lanes) < warps * ray->loads;
 }
 
-/* Times before and after that number of a shape's values, of which one more adds so many cycles. */
+/* Times before and after that number of a shape's values: it holds if one more adds `least` cycles.
+ */
 static int hold(struct lab *lab, bool *holds, const struct yardstick *yard, const struct ray *ray,
                 uint32_t x, double least)
 {

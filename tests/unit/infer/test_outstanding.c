@@ -32,8 +32,9 @@ static const struct outstanding_result *dissect(const struct toy_sm_config *conf
     struct trace_source source = toy_sm_source(toy);
     struct infer_options options = {.only = "outstanding", .seed = 1};
     int rc = infer_dissect(&result, &source, &options);
+    uint64_t refused = toy_sm_refused(toy);
     toy_sm_destroy(toy);
-    if (rc) {
+    if (rc || refused) {
         fail_msg("%s", error_text());
     }
     return &result.outstanding;
